@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The compat provider: the kernel-consumer AUX API for kernels that do not have
+ * it, on the perf core's own functions and structures (compat_core.h).
+ *
+ * Owns nothing between calls: a buffer belongs to its event, and is known as
+ * this provider's by an aux_pgoff that no mmap() can give it. Locks: set-up,
+ * release and detachment of a buffer hold the event's mmap_mutex, as the perf
+ * core does; everything else holds a reference, or is inside an RCU read-side
+ * section.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/string.h>
+
+#include "consumer/compat_core.h"
+#include "consumer/consumer.h"
+
+const char * const auxtrace_consumer_name = "compat";
+
+/* What perf_event_create_kernel_counter() stores as owner; kernel/events/core.c */
+#define KERNEL_OWNER	((void *)-1L)
+
+/*
+ * The aux_pgoff of a buffer that this provider owns. The perf core compares it
+ * to page offsets of mmap(), which are never that large, and only for events
+ * that have a file descriptor, which kernel counters have not.
+ */
+#define OWNED_PGOFF	((unsigned long)&auxtrace_consumer_name)
+
+int auxtrace_consumer_init(void)
+{
+	return auxtrace_compat_core_init();
+}
+
+/* The perf core treats event->rb as an RCU pointer, but does not mark it so. */
+static struct perf_buffer __rcu **event_rb(struct perf_event *event)
+{
+	return (struct perf_buffer __rcu __force **)&event->rb;
+}
+
+static bool owned(struct perf_buffer *rb)
+{
+	return READ_ONCE(*rb_aux_pgoff(rb)) == OWNED_PGOFF;
+}
+
+static unsigned long aux_size(struct perf_buffer *rb)
+{
+	return (unsigned long)rb_aux_nr_pages(rb) << PAGE_SHIFT;
+}
+
+/* Puts @rb, new and with an AUX area, on @event as ring_buffer_attach() does. */
+static void attach(struct perf_event *event, struct perf_buffer *rb)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&event->mmap_mutex);
+
+	/* The entry may be on its way out of the list of an earlier buffer. */
+	if (event->rcu_pending) {
+		cond_synchronize_rcu(event->rcu_batches);
+		event->rcu_pending = 0;
+	}
+
+	atomic_set(rb_aux_mmap_count(rb), 1);
+	spin_lock_irqsave(rb_event_lock(rb), flags);
+	list_add_rcu(&event->rb_entry, rb_event_list(rb));
+	spin_unlock_irqrestore(rb_event_lock(rb), flags);
+	rcu_assign_pointer(*event_rb(event), rb);
+}
+
+static void detach(struct perf_event *event, struct perf_buffer *rb)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&event->mmap_mutex);
+
+	spin_lock_irqsave(rb_event_lock(rb), flags);
+	list_del_rcu(&event->rb_entry);
+	spin_unlock_irqrestore(rb_event_lock(rb), flags);
+	event->rcu_batches = get_state_synchronize_rcu();
+	event->rcu_pending = 1;
+	rcu_assign_pointer(*event_rb(event), NULL);
+}
+
+/**
+ * auxtrace_compat_setup_aux() - give a kernel counter an AUX buffer
+ * @event:	made by perf_event_create_kernel_counter(), not enabled yet
+ * @nr_pages:	size in pages, a power of two
+ * @watermark:	bytes between two wake-ups; 0 for half of the buffer
+ *
+ * Context: may sleep (takes event->mmap_mutex, allocates).
+ * Return: 0; -EINVAL if @event is no kernel counter, has a parent, or a number
+ * is bad; -EBUSY if it has a buffer; -EOPNOTSUPP if its PMU has no AUX; -ENOMEM,
+ * also when the PMU's setup_aux() refuses.
+ */
+int auxtrace_compat_setup_aux(struct perf_event *event, int nr_pages, long watermark)
+{
+	struct perf_buffer *rb;
+	int ret;
+
+	if (event->owner != KERNEL_OWNER || event->parent)
+		return -EINVAL;
+	if (nr_pages < 1 || !is_power_of_2(nr_pages) || watermark < 0)
+		return -EINVAL;
+
+	mutex_lock(&event->mmap_mutex);
+	if (event->rb) {
+		ret = -EBUSY;
+		goto unlock;
+	}
+
+	/* No data pages: nothing but AUX data is wanted. */
+	rb = static_call(auxtrace_rb_alloc)(0, 0, event->cpu, 0);
+	if (!rb) {
+		ret = -ENOMEM;
+		goto unlock;
+	}
+	ret = static_call(auxtrace_rb_alloc_aux)(rb, event, OWNED_PGOFF, nr_pages,
+						 watermark, RING_BUFFER_WRITABLE);
+	if (ret)
+		static_call(auxtrace_ring_buffer_put)(rb);
+	else
+		attach(event, rb);
+unlock:
+	mutex_unlock(&event->mmap_mutex);
+	return ret;
+}
+
+/*
+ * Takes the buffer's ownership away and returns it, or NULL if there is no
+ * owned buffer: of several callers only one gets it.
+ */
+static struct perf_buffer *disown(struct perf_event *event)
+{
+	struct perf_buffer *rb;
+
+	mutex_lock(&event->mmap_mutex);
+	rb = event->rb;
+	if (rb && owned(rb)) {
+		WRITE_ONCE(*rb_aux_pgoff(rb), 0);
+		/* From now on perf_aux_output_begin() lets no writer in. */
+		atomic_set(rb_aux_mmap_count(rb), 0);
+	} else {
+		rb = NULL;
+	}
+	mutex_unlock(&event->mmap_mutex);
+	return rb;
+}
+
+/**
+ * auxtrace_compat_release_aux() - free what auxtrace_compat_setup_aux() made
+ * @event:	the event; it is stopped if it runs
+ *
+ * To be called before perf_event_release_kernel(). Harmless twice, concurrently,
+ * and on an event without a buffer of this provider's.
+ *
+ * Context: may sleep. The caller has no copy under way.
+ */
+void auxtrace_compat_release_aux(struct perf_event *event)
+{
+	struct perf_buffer *rb = disown(event);
+
+	if (!rb)
+		return;
+
+	/*
+	 * Ends a transaction that is under way, and its AUX reference: a driver
+	 * may not drop the last one, it cannot sleep. (ctx->mutex, which this
+	 * takes, comes before mmap_mutex.)
+	 */
+	perf_event_disable(event);
+	static_call(auxtrace_rb_free_aux)(rb);
+
+	mutex_lock(&event->mmap_mutex);
+	detach(event, rb);
+	mutex_unlock(&event->mmap_mutex);
+	static_call(auxtrace_ring_buffer_put)(rb);
+}
+
+/**
+ * auxtrace_compat_aux_head() - the producer's cursor
+ * @event:	the event
+ *
+ * Data before the cursor may be copied: this is a load-acquire.
+ *
+ * Context: any.
+ * Return: bytes published since set-up, modulo ULONG_MAX + 1; 0 without a
+ * buffer.
+ */
+unsigned long auxtrace_compat_aux_head(struct perf_event *event)
+{
+	struct perf_buffer *rb;
+	unsigned long head = 0;
+
+	rcu_read_lock();
+	rb = rcu_dereference(*event_rb(event));
+	if (rb) {
+		/* Pairs with the driver's ordering (B) of data before the head. */
+		head = smp_load_acquire(&rb_user_page(rb)->aux_head);
+	}
+	rcu_read_unlock();
+	return head;
+}
+
+/**
+ * auxtrace_compat_aux_tail_set() - give room back to the producer
+ * @event:	the event
+ * @tail:	the new consumer's cursor; what is before it may be overwritten
+ *
+ * Does not restart an event that stopped because its buffer was full.
+ *
+ * Context: any. The caller serialises calls for one event.
+ * Return: 0; -ENOENT without a buffer of this provider's; -EINVAL if @tail is
+ * outside of [old tail, head], or these are further apart than the buffer is
+ * long.
+ */
+int auxtrace_compat_aux_tail_set(struct perf_event *event, unsigned long tail)
+{
+	struct perf_event_mmap_page *page;
+	unsigned long head, old;
+	struct perf_buffer *rb;
+	int ret = 0;
+
+	rcu_read_lock();
+	rb = rcu_dereference(*event_rb(event));
+	if (!rb || !owned(rb)) {
+		ret = -ENOENT;
+		goto unlock;
+	}
+
+	page = rb_user_page(rb);
+	head = READ_ONCE(page->aux_head);
+	old = page->aux_tail;
+	if (head - old > aux_size(rb) || tail - old > head - old) {
+		ret = -EINVAL;
+		goto unlock;
+	}
+
+	/*
+	 * All copies of what is before @tail are done before the producer sees
+	 * it: pairs with the control dependency (A) in perf_aux_output_begin().
+	 */
+	smp_mb();
+	WRITE_ONCE(page->aux_tail, tail);
+unlock:
+	rcu_read_unlock();
+	return ret;
+}
+
+/* An AUX reference and a buffer reference on an owned buffer, or NULL. */
+static struct perf_buffer *get_owned(struct perf_event *event)
+{
+	struct perf_buffer *rb = static_call(auxtrace_ring_buffer_get)(event);
+
+	if (!rb)
+		return NULL;
+	if (owned(rb) && refcount_inc_not_zero(rb_aux_refcount(rb)))
+		return rb;
+	static_call(auxtrace_ring_buffer_put)(rb);
+	return NULL;
+}
+
+static void put_owned(struct perf_buffer *rb)
+{
+	static_call(auxtrace_rb_free_aux)(rb);
+	static_call(auxtrace_ring_buffer_put)(rb);
+}
+
+static void copy_out(struct perf_buffer *rb, unsigned long from,
+		     unsigned long len, void *buf)
+{
+	unsigned long mask = aux_size(rb) - 1;
+	void **pages = rb_aux_pages(rb);
+
+	while (len) {
+		unsigned long at = from & mask;
+		unsigned long n = min(len, PAGE_SIZE - offset_in_page(at));
+
+		memcpy(buf, pages[at >> PAGE_SHIFT] + offset_in_page(at), n);
+		buf += n;
+		from += n;
+		len -= n;
+	}
+}
+
+/**
+ * auxtrace_compat_aux_copy() - copy published data out of the AUX buffer
+ * @event:	the event
+ * @from:	cursor of the first byte
+ * @to:		cursor behind the last byte
+ * @buf:	@to - @from bytes of kernel memory
+ *
+ * Context: may sleep (can drop the last AUX reference).
+ * Return: bytes copied; -EINVAL if @buf is NULL or the window is not inside of
+ * [tail, head]; -ENOENT without a buffer of this provider's.
+ */
+long auxtrace_compat_aux_copy(struct perf_event *event, unsigned long from,
+			      unsigned long to, void *buf)
+{
+	struct perf_event_mmap_page *page;
+	unsigned long head, tail;
+	struct perf_buffer *rb;
+	long ret;
+
+	if (!buf)
+		return -EINVAL;
+	rb = get_owned(event);
+	if (!rb)
+		return -ENOENT;
+
+	page = rb_user_page(rb);
+	/* Data is read behind this: pairs with the driver's (B) before the head. */
+	head = smp_load_acquire(&page->aux_head);
+	tail = READ_ONCE(page->aux_tail);
+	if (head - tail > aux_size(rb) || from - tail > head - tail ||
+	    to - from > head - from) {
+		ret = -EINVAL;
+	} else {
+		ret = to - from;
+		copy_out(rb, from, ret, buf);
+	}
+	put_owned(rb);
+	return ret;
+}

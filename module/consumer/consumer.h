@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel-consumer AUX API, as the rest of the module sees it.
+ *
+ * Five functions let kernel code own the AUX buffer of a perf event and drain
+ * it. They come from one of two providers, chosen when the module is built:
+ *
+ *   native  the kernel declares and exports them; native.c
+ *   compat  a stock kernel does not; compat.c has the same five on top of the
+ *           perf core's internals, which compat_core.c finds and verifies with
+ *           the help of the kernel's BTF (compat_btf.c)
+ *
+ * Only this folder knows which one it is.
+ *
+ * Cursors are absolute byte counts which wrap at ULONG_MAX; distances between
+ * them are modular. Memory ordering: a producer stores data, then the head; the
+ * consumer loads the head (acquire), then data, then issues smp_mb() and stores
+ * the tail, which pairs with the control dependency between the load of the
+ * tail and the stores of data in perf_aux_output_begin().
+ */
+#ifndef AUXTRACE_CONSUMER_H
+#define AUXTRACE_CONSUMER_H
+
+#include <linux/perf_event.h>
+
+/* The name of the provider: "native" or "compat". */
+extern const char * const auxtrace_consumer_name;
+
+/**
+ * auxtrace_consumer_init() - make the five functions usable
+ *
+ * To be called before any of them, from module init.
+ *
+ * Context: may sleep.
+ * Return: 0, or -EOPNOTSUPP after a line in the log which names what this
+ * kernel lacks, or -ENOMEM.
+ */
+int auxtrace_consumer_init(void);
+
+#ifndef AUXTRACE_CONSUMER_NATIVE
+
+#define perf_event_setup_aux	auxtrace_compat_setup_aux
+#define perf_event_release_aux	auxtrace_compat_release_aux
+#define perf_event_aux_head	auxtrace_compat_aux_head
+#define perf_event_aux_tail_set	auxtrace_compat_aux_tail_set
+#define perf_event_aux_copy	auxtrace_compat_aux_copy
+
+int perf_event_setup_aux(struct perf_event *event, int nr_pages, long watermark);
+void perf_event_release_aux(struct perf_event *event);
+unsigned long perf_event_aux_head(struct perf_event *event);
+int perf_event_aux_tail_set(struct perf_event *event, unsigned long tail);
+long perf_event_aux_copy(struct perf_event *event, unsigned long from,
+			 unsigned long to, void *buf);
+
+#endif /* !AUXTRACE_CONSUMER_NATIVE */
+#endif /* AUXTRACE_CONSUMER_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where kernels differ, decided by the feature tests in Kbuild, so that no
+ * other file asks for a version.
+ */
+#ifndef AUXTRACE_KERNEL_FEATURES_H
+#define AUXTRACE_KERNEL_FEATURES_H
+
+#include <linux/perf_event.h>
+
+/* perf_event_attr::config3, since 6.3 */
+#ifdef AUXTRACE_HAVE_CONFIG3
+static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
+{
+	attr->config3 = value;
+}
+#else
+#define AUXTRACE_HAVE_CONFIG3 0
+static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
+{
+}
+#endif
+
+#endif /* AUXTRACE_KERNEL_FEATURES_H */
