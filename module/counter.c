@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The counter and its AUX buffer: making and unmaking both, starting, stopping,
+ * telling whether the driver has stopped by itself, and the cap on the memory of
+ * all buffers.
+ *
+ * Owns the perf event and its AUX buffer, which are the business of one stream
+ * at a time: its lock serialises the calls. The sum of all buffers' sizes is
+ * atomic.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/perf_event.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "consumer/consumer.h"
+#include "counter.h"
+#include "pmu.h"
+#include "settings.h"
+
+/* Default of max_total: this fraction of RAM. */
+#define MAX_TOTAL_RAM_FRACTION	4
+
+/* 0 until somebody sets it: the default depends on the machine. */
+static u64 max_total;
+static atomic64_t total = ATOMIC64_INIT(0);
+
+static u64 max_total_in_force(void)
+{
+	u64 cap = READ_ONCE(max_total);
+
+	return cap ?: (u64)totalram_pages() * PAGE_SIZE / MAX_TOTAL_RAM_FRACTION;
+}
+
+static int set_max_total(const char *text, const struct kernel_param *kp)
+{
+	char *end;
+	u64 value = memparse(text, &end);
+
+	if (end == text || (*end && strcmp(end, "\n")) || *text == '-' || !value) {
+		pr_notice("max_total=%.64s refused: want bytes, more than 0\n", text);
+		return -EINVAL;
+	}
+	WRITE_ONCE(max_total, value);
+	return 0;
+}
+
+static int get_max_total(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%llu\n", max_total_in_force());
+}
+
+static const struct kernel_param_ops max_total_ops = {
+	.set = set_max_total,
+	.get = get_max_total,
+};
+
+module_param_cb(max_total, &max_total_ops, NULL, 0644);
+MODULE_PARM_DESC(max_total,
+		 "cap on the AUX buffers of all CPUs together in bytes (default: a quarter of RAM)");
+
+static bool reserve_memory(unsigned long size)
+{
+	u64 cap = max_total_in_force();
+	s64 old = atomic64_read(&total);
+
+	do {
+		if (old + size > cap)
+			return false;
+	} while (!atomic64_try_cmpxchg(&total, &old, old + size));
+	return true;
+}
+
+static void unreserve_memory(unsigned long size)
+{
+	atomic64_sub(size, &total);
+}
+
+/* For callers which exclude creation and destruction. */
+static struct perf_event *event_of(struct auxtrace_counter *counter)
+{
+	return rcu_dereference_protected(counter->event, true);
+}
+
+/* Has the driver stopped, or the perf core disabled, what was to run? */
+static bool looks_stopped(struct perf_event *event)
+{
+	return READ_ONCE(event->state) <= PERF_EVENT_STATE_OFF ||
+	       READ_ONCE(event->hw.state) & PERF_HES_STOPPED;
+}
+
+/*
+ * perf wakes readers: pass it on. Called under the wait queue's lock, which
+ * destroy takes to remove the entry, so the event is there.
+ */
+static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
+		      int sync, void *key)
+{
+	struct auxtrace_counter *counter =
+		container_of(entry, struct auxtrace_counter, relay);
+	struct perf_event *event = entry->private;
+
+	WRITE_ONCE(counter->woken_at, ktime_get_ns());
+	counter->wake(counter, looks_stopped(event) ||
+			       READ_ONCE(event->pending_disable));
+	return 0;
+}
+
+static struct perf_event *create_event(const struct auxtrace_pmu *pmu, int cpu,
+				       const struct auxtrace_settings *settings)
+{
+	struct perf_event_attr attr;
+
+	auxtrace_pmu_attr(pmu, settings, &attr);
+	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+}
+
+static int explain_create_error(const struct auxtrace_pmu *pmu, int cpu, int err)
+{
+	switch (err) {
+	case -EBUSY:
+		pr_notice_ratelimited("auxtrace%d: %s is in use by perf (or, for intel_pt, LBR or BTS)\n",
+				      cpu, pmu->name);
+		return err;
+	case -ENODEV:
+		pr_notice_ratelimited("auxtrace%d: CPU %d is offline\n", cpu, cpu);
+		return err;
+	case -ENOENT:
+		pr_notice_ratelimited("auxtrace%d: %s does not cover CPU %d, or is gone\n",
+				      cpu, pmu->name, cpu);
+		return -ENODEV;
+	default:
+		pr_notice_ratelimited("auxtrace%d: %s refuses the event settings (error %d)\n",
+				      cpu, pmu->name, err);
+		return err;
+	}
+}
+
+/**
+ * auxtrace_counter_create() - make a counter and its AUX buffer, not started
+ * @counter:	the counter, zeroed
+ * @pmu:	on which PMU
+ * @cpu:	on which CPU
+ * @settings:	with which buffer and event settings
+ * @wake:	called for each of perf's wake-ups
+ *
+ * Context: may sleep; no lock held that CPU hotplug takes.
+ * Return: 0, or after a line in the log: -ENOMEM (memory, max_total, or the
+ * PMU's driver), -EBUSY (PMU in use), -ENODEV (CPU offline), -EINVAL or
+ * -EOPNOTSUPP (settings).
+ */
+int auxtrace_counter_create(struct auxtrace_counter *counter,
+			    const struct auxtrace_pmu *pmu, int cpu,
+			    const struct auxtrace_settings *settings,
+			    auxtrace_wake_t *wake)
+{
+	unsigned long size = settings->value[AUXTRACE_BUFFER_SIZE];
+	struct perf_event *event;
+	int ret;
+
+	if (!reserve_memory(size)) {
+		pr_notice_ratelimited("auxtrace%d: a buffer of %lu bytes would exceed max_total=%llu (%lld in use)\n",
+				      cpu, size, max_total_in_force(),
+				      atomic64_read(&total));
+		return -ENOMEM;
+	}
+
+	event = create_event(pmu, cpu, settings);
+	if (IS_ERR(event)) {
+		ret = explain_create_error(pmu, cpu, PTR_ERR(event));
+		goto unreserve;
+	}
+
+	ret = perf_event_setup_aux(event, size >> PAGE_SHIFT,
+				   settings->value[AUXTRACE_WATERMARK]);
+	if (ret) {
+		pr_notice_ratelimited("auxtrace%d: no AUX buffer of %lu bytes from %s (error %d)\n",
+				      cpu, size, pmu->name, ret);
+		goto release;
+	}
+
+	counter->cpu = cpu;
+	counter->size = size;
+	counter->wake = wake;
+	init_waitqueue_func_entry(&counter->relay, relay_wake);
+	counter->relay.private = event;
+	add_wait_queue(&event->waitq, &counter->relay);
+	rcu_assign_pointer(counter->event, event);
+	return 0;
+
+release:
+	perf_event_release_kernel(event);
+unreserve:
+	unreserve_memory(size);
+	return ret;
+}
+
+/**
+ * auxtrace_counter_mute() - pass on no more wake-ups
+ * @counter:	the counter
+ *
+ * None is under way any more once this returns. Harmless twice.
+ *
+ * Context: any.
+ */
+void auxtrace_counter_mute(struct auxtrace_counter *counter)
+{
+	if (!counter->relay.private)
+		return;
+	remove_wait_queue(&event_of(counter)->waitq, &counter->relay);
+	counter->relay.private = NULL;
+}
+
+/**
+ * auxtrace_counter_destroy() - stop, and free what create made
+ * @counter:	the counter
+ *
+ * Context: may sleep; no lock held that CPU hotplug takes.
+ */
+void auxtrace_counter_destroy(struct auxtrace_counter *counter)
+{
+	struct perf_event *event = event_of(counter);
+
+	auxtrace_counter_mute(counter);
+	rcu_assign_pointer(counter->event, NULL);
+	perf_event_disable(event);
+	perf_event_release_aux(event);
+	perf_event_release_kernel(event);
+	unreserve_memory(counter->size);
+}
+
+/**
+ * auxtrace_counter_start() - let the event run
+ * @counter:	the counter
+ *
+ * Context: may sleep.
+ * Return: 0, or -EIO if the event cannot be scheduled on its CPU.
+ */
+int auxtrace_counter_start(struct auxtrace_counter *counter)
+{
+	struct perf_event *event = event_of(counter);
+
+	perf_event_enable(event);
+	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR ? -EIO : 0;
+}
+
+/**
+ * auxtrace_counter_stop() - stop the event; what it has traced is published
+ * @counter:	the counter
+ *
+ * Also settles an event that the driver stopped, or that the perf core is about
+ * to disable: after this it can be started, and nothing delayed will overtake.
+ *
+ * Context: may sleep.
+ */
+void auxtrace_counter_stop(struct auxtrace_counter *counter)
+{
+	perf_event_disable(event_of(counter));
+}
+
+/**
+ * auxtrace_counter_head() - the producer's cursor
+ * @counter:	the counter
+ *
+ * Context: any; needs no lock.
+ * Return: bytes published, modular; 0 while there is no event.
+ */
+unsigned long auxtrace_counter_head(struct auxtrace_counter *counter)
+{
+	struct perf_event *event;
+	unsigned long head = 0;
+
+	rcu_read_lock();
+	event = rcu_dereference(counter->event);
+	if (event)
+		head = perf_event_aux_head(event);
+	rcu_read_unlock();
+	return head;
+}
+
+/**
+ * auxtrace_counter_seems_stopped() - may the event have stopped by itself?
+ * @counter:	the counter, started
+ *
+ * A quick look, which can also catch the event while perf reschedules it.
+ *
+ * Context: any; needs no lock.
+ */
+bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
+{
+	struct perf_event *event;
+	bool ret;
+
+	rcu_read_lock();
+	event = rcu_dereference(counter->event);
+	ret = event && looks_stopped(event);
+	rcu_read_unlock();
+	return ret;
+}
+
+struct stopped_query {
+	struct perf_event *event;
+	bool stopped;
+};
+
+static void query_stopped(void *data)
+{
+	struct stopped_query *query = data;
+
+	query->stopped = looks_stopped(query->event);
+}
+
+/**
+ * auxtrace_counter_stopped() - has the event stopped by itself?
+ * @counter:	the counter, started
+ *
+ * Asks on the event's CPU, where interrupts off keep perf from rescheduling it,
+ * and where the perf core's delayed disable (irq_work) is over.
+ *
+ * Context: may sleep.
+ * Return: true if the driver or the perf core has stopped the event; everything
+ * that it will ever publish without a restart is published then.
+ */
+bool auxtrace_counter_stopped(struct auxtrace_counter *counter)
+{
+	struct stopped_query query = { .event = event_of(counter) };
+
+	smp_call_function_single(counter->cpu, query_stopped, &query, true);
+	return query.stopped;
+}
+
+/**
+ * auxtrace_counter_set_tail() - give room back to the event
+ * @counter:	the counter
+ * @tail:	consumer's cursor
+ *
+ * Return: as perf_event_aux_tail_set().
+ */
+int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail)
+{
+	return perf_event_aux_tail_set(event_of(counter), tail);
+}
+
+/**
+ * auxtrace_counter_copy() - copy published data
+ * @counter:	the counter
+ * @from:	cursor of the first byte
+ * @to:		cursor behind the last
+ * @buf:	where to
+ *
+ * Context: may sleep.
+ * Return: as perf_event_aux_copy().
+ */
+long auxtrace_counter_copy(struct auxtrace_counter *counter, unsigned long from,
+			   unsigned long to, void *buf)
+{
+	return perf_event_aux_copy(event_of(counter), from, to, buf);
+}

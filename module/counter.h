@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One kernel perf counter on a trace PMU, with the AUX buffer that it fills. */
+#ifndef AUXTRACE_COUNTER_H
+#define AUXTRACE_COUNTER_H
+
+#include <linux/types.h>
+#include <linux/wait.h>
+
+struct auxtrace_counter;
+struct auxtrace_pmu;
+struct auxtrace_settings;
+struct perf_event;
+
+/**
+ * typedef auxtrace_wake_t - what a counter calls when perf wakes its readers
+ * @counter:	the counter
+ * @stopping:	the event has stopped or is about to be stopped by the perf core
+ *
+ * Context: hard interrupt, under the event's wait queue's lock.
+ */
+typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool stopping);
+
+/**
+ * struct auxtrace_counter - a counter and its AUX buffer
+ * @event:	the event, or NULL while there is none. Written by create and
+ *		destroy, whose callers exclude each other; may be peeked at under
+ *		RCU, since perf frees events and buffers after a grace period
+ * @cpu:	the CPU that it traces
+ * @size:	of the AUX buffer in bytes, a power of two; constant
+ * @relay:	entry on the event's wait queue
+ * @wake:	called for each wake-up; constant
+ * @woken_at:	time of the last wake-up (ktime_get_ns()); written from hard
+ *		interrupts, 64 bits are read and written at once
+ *
+ * The caller's lock serialises all functions but those that say otherwise.
+ */
+struct auxtrace_counter {
+	struct perf_event __rcu *event;
+	int cpu;
+	unsigned long size;
+	wait_queue_entry_t relay;
+	auxtrace_wake_t *wake;
+	u64 woken_at;
+};
+
+int auxtrace_counter_create(struct auxtrace_counter *counter,
+			    const struct auxtrace_pmu *pmu, int cpu,
+			    const struct auxtrace_settings *settings,
+			    auxtrace_wake_t *wake);
+void auxtrace_counter_mute(struct auxtrace_counter *counter);
+void auxtrace_counter_destroy(struct auxtrace_counter *counter);
+int auxtrace_counter_start(struct auxtrace_counter *counter);
+void auxtrace_counter_stop(struct auxtrace_counter *counter);
+unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);
+bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);
+bool auxtrace_counter_stopped(struct auxtrace_counter *counter);
+int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail);
+long auxtrace_counter_copy(struct auxtrace_counter *counter, unsigned long from,
+			   unsigned long to, void *buf);
+
+#endif /* AUXTRACE_COUNTER_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loading and unloading: the order in which the parts come up and go down.
+ *
+ * Owns nothing. Module init and exit exclude each other; no lock.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/printk.h>
+
+#include "consumer/consumer.h"
+#include "device.h"
+#include "pmu.h"
+#include "settings.h"
+
+static int get_consumer(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%s\n", auxtrace_consumer_name);
+}
+
+static int set_consumer(const char *text, const struct kernel_param *kp)
+{
+	pr_err("consumer=%.64s refused: chosen when the module was built, which is for '%s'\n",
+	       text, auxtrace_consumer_name);
+	return -EPERM;
+}
+
+static const struct kernel_param_ops consumer_ops = {
+	.get = get_consumer,
+	.set = set_consumer,
+};
+
+module_param_cb(consumer, &consumer_ops, NULL, 0444);
+MODULE_PARM_DESC(consumer, "read only: where the kernel-consumer AUX API comes from");
+
+static int __init auxtrace_init(void)
+{
+	int ret;
+
+	ret = auxtrace_settings_check(&auxtrace_defaults, "parameter");
+	if (ret)
+		return ret;
+	ret = auxtrace_consumer_init();
+	if (ret)
+		return ret;
+	ret = auxtrace_pmu_discover();
+	if (ret)
+		return ret;
+	ret = auxtrace_devices_create();
+	if (ret)
+		auxtrace_pmu_forget();
+	return ret;
+}
+module_init(auxtrace_init);
+
+static void __exit auxtrace_exit(void)
+{
+	auxtrace_devices_destroy();
+	auxtrace_pmu_forget();
+}
+module_exit(auxtrace_exit);
+
+/* On arm64 the driver is a module of its own, which nothing else may load. */
+#if IS_ENABLED(CONFIG_ARM64)
+MODULE_SOFTDEP("pre: arm_spe_pmu");
+#endif
+MODULE_DESCRIPTION("Streams of hardware trace from kernel perf counters");
+MODULE_AUTHOR("auxtrace developers");
+MODULE_VERSION(AUXTRACE_VERSION);
+MODULE_LICENSE("GPL");

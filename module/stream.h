@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One open stream: what a reader gets of a counter, and what it is told. */
+#ifndef AUXTRACE_STREAM_H
+#define AUXTRACE_STREAM_H
+
+#include <linux/atomic.h>
+#include <linux/poll.h>
+#include <linux/types.h>
+
+struct auxtrace_pmu;
+struct auxtrace_settings;
+struct auxtrace_stream;
+struct iov_iter;
+
+/**
+ * struct auxtrace_stats - what has happened on a device since load
+ * @opens:	successful opens
+ * @bytes:	bytes delivered to readers
+ * @reads:	reads that delivered some
+ * @gaps_full:	gaps because the buffer was full
+ * @gaps_driver: gaps because the driver stopped although there was room
+ * @gap_ns:	nanoseconds in gaps
+ * @flushes:	flushes
+ * @wakeups:	wake-ups by perf
+ *
+ * @wakeups is atomic. @opens is written under the device's lock, the others
+ * under the stream's, of which a device has one at a time; all may be read
+ * without.
+ */
+struct auxtrace_stats {
+	u64 opens;
+	u64 bytes;
+	u64 reads;
+	u64 gaps_full;
+	u64 gaps_driver;
+	u64 gap_ns;
+	u64 flushes;
+	atomic64_t wakeups;
+};
+
+/**
+ * enum auxtrace_state - what a stream is doing
+ * @AUXTRACE_RUNNING:	the event runs
+ * @AUXTRACE_FULL:	the event has stopped, and waits for room
+ * @AUXTRACE_ERROR:	the event cannot run
+ */
+enum auxtrace_state {
+	AUXTRACE_RUNNING,
+	AUXTRACE_FULL,
+	AUXTRACE_ERROR,
+};
+
+struct auxtrace_stream *auxtrace_stream_open(const struct auxtrace_pmu *pmu, int cpu,
+					     const struct auxtrace_settings *settings,
+					     struct auxtrace_stats *stats);
+void auxtrace_stream_close(struct auxtrace_stream *stream);
+ssize_t auxtrace_stream_read(struct auxtrace_stream *stream, struct iov_iter *to,
+			     bool nonblock);
+__poll_t auxtrace_stream_poll(struct auxtrace_stream *stream, struct file *file,
+			      poll_table *table);
+enum auxtrace_state auxtrace_stream_state(struct auxtrace_stream *stream);
+
+#endif /* AUXTRACE_STREAM_H */
