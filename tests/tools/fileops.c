@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fileops - single system calls on a trace device, for the tests
+ *
+ * Each command does what a shell cannot, and prints what came of it: numbers,
+ * or the name of an errno.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *result(long ret)
+{
+	static char text[32];
+
+	if (ret < 0)
+		return strerrorname_np(errno);
+	snprintf(text, sizeof(text), "%ld", ret);
+	return text;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "fileops: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static int open_or_die(const char *path, int flags)
+{
+	int fd = open(path, flags | O_CLOEXEC);
+
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+/* open MODE DEVICE: MODE is ro, wo, or rw */
+static int do_open(char **args)
+{
+	int mode = !strcmp(args[0], "wo") ? O_WRONLY : !strcmp(args[0], "rw") ? O_RDWR : O_RDONLY;
+	int fd = open(args[1], mode);
+
+	puts(fd < 0 ? result(fd) : "ok");
+	return 0;
+}
+
+/* calls DEVICE: what a stream has not got */
+static int do_calls(char **args)
+{
+	int fd = open_or_die(args[0], O_RDONLY);
+	char byte = 0;
+
+	printf("lseek %s\n", result(lseek(fd, 0, SEEK_SET)));
+	printf("pread %s\n", result(pread(fd, &byte, 1, 0)));
+	printf("write %s\n", result(write(fd, &byte, 1)));
+	printf("read-nothing %s\n", result(read(fd, &byte, 0)));
+	if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+		printf("mmap %s\n", result(-1));
+	else
+		puts("mmap ok");
+	printf("ioctl %s\n", result(syscall(SYS_ioctl, fd, 0xa7ff, NULL)));
+	return 0;
+}
+
+/* nonblock DEVICE: a read that finds nothing */
+static int do_nonblock(char **args)
+{
+	int fd = open_or_die(args[0], O_RDONLY | O_NONBLOCK);
+	char buffer[8];
+
+	puts(result(read(fd, buffer, sizeof(buffer))));
+	return 0;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+/*
+ * eintr DEVICE: a blocked read, and a signal whose handler does not restart. The
+ * signal comes again and again until the read has ended, since there is no way
+ * to see that the read has begun.
+ */
+static int do_eintr(char **args)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	int fd = open_or_die(args[0], O_RDONLY);
+	struct itimerspec spec = { { 0, 100000000 }, { 0, 100000000 } };
+	char buffer[8];
+	timer_t timer;
+
+	sigaction(SIGUSR1, &action, NULL);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &spec, NULL))
+		die("timer");
+	puts(result(read(fd, buffer, sizeof(buffer))));
+	return 0;
+}
+
+/*
+ * efault DEVICE BYTES: reads into memory of which only a part is there, and
+ * passes on what arrived: if a failed read loses something, it is missing there.
+ * Prints on stderr how often a read failed, and was cut short.
+ */
+static int do_efault(char **args)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	unsigned long left = strtoul(args[1], NULL, 0);
+	unsigned long failed = 0, cut = 0;
+	int fd = open_or_die(args[0], O_RDONLY);
+	char *memory, *hole;
+	unsigned int turn;
+
+	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || mprotect(memory + page, page, PROT_NONE))
+		die("memory");
+	hole = memory + page;
+
+	for (turn = 0; left; turn++) {
+		/* none, some, or all of the buffer is there */
+		size_t good = turn % 3 == 0 ? 0 : turn % 3 == 1 ? 1 + turn % 999 : page;
+		size_t want = turn % 3 == 2 ? page : good + 100;
+		ssize_t n;
+
+		if (want > left && good)
+			good = want = left < page ? left : page;
+		n = read(fd, hole - good, want);
+		if (n < 0 && errno == EFAULT) {
+			failed++;
+			continue;
+		}
+		if (n < 0)
+			die("read");
+		cut += (size_t)n < want;
+		if (write(STDOUT_FILENO, hole - good, n) != n)
+			die("write");
+		left -= n;
+	}
+	fprintf(stderr, "failed=%lu cut=%lu\n", failed, cut);
+	return 0;
+}
+
+/* poll DEVICE MILLISECONDS EVENTS: prints the number ready, and their events */
+static int do_poll(char **args)
+{
+	struct pollfd fd = {
+		.fd = open_or_die(args[0], O_RDONLY | O_NONBLOCK),
+		.events = strstr(args[2], "pri") ? POLLPRI : POLLIN,
+	};
+	int n = poll(&fd, 1, atoi(args[1]));
+
+	printf("%d%s%s%s%s\n", n, fd.revents & POLLIN ? " in" : "",
+	       fd.revents & POLLPRI ? " pri" : "", fd.revents & POLLERR ? " err" : "",
+	       fd.revents & POLLHUP ? " hup" : "");
+	return 0;
+}
+
+static const struct command {
+	const char *name;
+	int nr_args;
+	int (*run)(char **args);
+} commands[] = {
+	{ "open", 2, do_open },	  { "calls", 1, do_calls },   { "nonblock", 1, do_nonblock },
+	{ "eintr", 1, do_eintr }, { "efault", 2, do_efault }, { "poll", 3, do_poll },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (argc > 1 && !strcmp(argv[1], commands[i].name) &&
+		    argc == commands[i].nr_args + 2)
+			return commands[i].run(argv + 2);
+	}
+	fputs("fileops: unknown command, or wrong number of arguments\n", stderr);
+	return 2;
+}
