@@ -1,0 +1,34 @@
+# Owns what tests/vm's scripts share: messages, the cache's place, and the
+# check for host commands. Sourced, never run.
+# shellcheck shell=bash
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# The status of every failure that is the runner's own rather than the command's.
+readonly RUNNER_FAILURE=125
+
+die() {
+	say "$*"
+	exit "$RUNNER_FAILURE"
+}
+
+cache_dir() {
+	local cache=${XDG_CACHE_HOME:-$HOME/.cache}/auxtrace
+	[[ $cache == /* ]] || die "the cache directory is not an absolute path: $cache"
+	# Neither the kernel's build system nor overlayfs's options take these.
+	[[ $cache != *[[:space:]:,]* ]] || die "the cache directory has a space, a colon or a comma in its path: $cache"
+	printf '%s\n' "$cache"
+}
+
+# need COMMAND PACKAGE...: dies naming the pairs whose command is not there.
+need() {
+	local missing=()
+	while (($#)); do
+		command -v "$1" >/dev/null || missing+=("$1 (package $2)")
+		shift 2
+	done
+	((${#missing[@]} == 0)) && return
+	local list
+	printf -v list ', %s' "${missing[@]}"
+	die "missing on this machine: ${list#, }"
+}
