@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What people type. The kernel's build system reads Kbuild instead.
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+VERSION := $(shell cat VERSION)
+
+# Passed on to Kbuild: see module/Kbuild.
+KBUILD_VARS := $(foreach v,AUXTRACE_CONSUMER AUXTRACE_SIM W C,$(if $($(v)),$(v)=$($(v))))
+
+.PHONY: all modules clean install uninstall demo check lint help
+
+all: modules
+
+modules: | $(KDIR)/Makefile
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $(KBUILD_VARS) modules
+
+$(KDIR)/Makefile:
+	@echo "No kernel build directory at $(KDIR). Install the headers of your kernel" >&2
+	@echo "(Debian: apt install linux-headers-$(shell uname -r)), or name one: make KDIR=..." >&2
+	@false
+
+clean:
+	tests/clean
+
+# DKMS takes the sources from $(SRCDIR)/auxtrace-$(VERSION), and builds and
+# installs the module for the running kernel now, for each new kernel later.
+DKMS ?= dkms
+SRCDIR ?= /usr/src
+DKMS_SRC = $(SRCDIR)/auxtrace-$(VERSION)
+DKMS_MODULE = -m auxtrace -v $(VERSION)
+
+install: | dkms-there
+	if [ -e "$(DKMS_SRC)" ]; then $(DKMS) remove $(DKMS_MODULE) --all || :; rm -rf "$(DKMS_SRC)"; fi
+	find module \( -name '*.[ch]' -not -name '*.mod.c' -o -name Kbuild \) \
+		-exec install -D -m 644 {} "$(DKMS_SRC)/{}" \;
+	install -m 644 Kbuild VERSION dkms.conf COPYING "$(DKMS_SRC)"
+	$(DKMS) add $(DKMS_MODULE)
+	$(DKMS) build $(DKMS_MODULE)
+	$(DKMS) install $(DKMS_MODULE)
+
+uninstall: | dkms-there
+	$(DKMS) remove $(DKMS_MODULE) --all
+	rm -rf "$(DKMS_SRC)"
+
+.PHONY: dkms-there
+dkms-there:
+	@command -v $(firstword $(DKMS)) >/dev/null || \
+		{ echo "dkms is missing (Debian: apt install dkms)" >&2; false; }
+
+demo:
+	tests/demo/run
+
+check:
+	tests/check
+
+lint:
+	tests/check lint
+
+help:
+	@echo "Targets:"
+	@echo "  modules    build module/auxtrace.ko and tests/sim/auxtrace_sim.ko (default)"
+	@echo "             KDIR=DIR                        for the kernel built in DIR"
+	@echo "             AUXTRACE_CONSUMER=native|compat where the kernel-consumer API comes from"
+	@echo "             AUXTRACE_SIM=n                  without the simulated PMU"
+	@echo "  install    give the module to DKMS, which builds and installs it (as root)"
+	@echo "  uninstall  take it from DKMS (as root)"
+	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
+	@echo "  check      run all tests, most of them in virtual machines"
+	@echo "  lint       run the checks of style and types alone"
+	@echo "  clean      remove what was built in this tree"
+	@echo "demo and check install the packages they need and keep kernels in"
+	@echo "  \$${XDG_CACHE_HOME:-\$$HOME/.cache}/auxtrace"
