@@ -1,0 +1,16 @@
+# Owns the guest's module directory: ours alone, so that modprobe finds them and
+# depmod has nothing else to read.
+# shellcheck shell=bash
+
+setup_suite() {
+	local release
+	release=$(uname -r)
+	mkdir /run/modules
+	cp "/lib/modules/$release"/modules.{builtin,builtin.modinfo,order} /run/modules
+	mkdir /run/modules/updates
+	cp "$AUXTRACE_BUILD"/module/auxtrace.ko "$AUXTRACE_BUILD"/tests/sim/auxtrace_sim.ko \
+		/run/modules/updates
+	mount --bind /run/modules "/lib/modules/$release"
+	depmod -a
+	export PATH=$PATH:$AUXTRACE_BUILD/bin
+}

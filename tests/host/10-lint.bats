@@ -1,0 +1,80 @@
+# Style and types: what a reviewer's tools would say.
+
+bats_require_minimum_version 1.5.0
+
+setup() { cd "$BATS_TEST_DIRNAME/../.." || return; }
+
+kernel_sources() {
+	find module tests/sim -name '*.[ch]' -not -name '*.mod.c' | sort
+}
+
+program_sources() { find tests/tools userspace -name '*.[ch]' | sort; }
+
+shell_scripts() {
+	git ls-files -c -o --exclude-standard | while read -r file; do
+		[[ ! -f $file || $file == *.bats || $file == */initramfs-init ]] ||
+			! head -n 1 "$file" | grep -q '^#!/bin/bash' || echo "$file"
+	done
+	printf '%s\n' tests/vm/common.bash tests/guest/lib.bash
+}
+
+# sparse and gcc's extra warnings, on a copy of the sources.
+@test "the modules build without a warning of gcc W=1 or sparse" {
+	mkdir -p "$BATS_TEST_TMPDIR/tests"
+	cp -r Kbuild VERSION module "$BATS_TEST_TMPDIR/"
+	cp -r tests/sim "$BATS_TEST_TMPDIR/tests/"
+	find "$BATS_TEST_TMPDIR" -name '*.o' -delete
+	run -0 make -C "$(tests/vm/kernel headers)" M="$BATS_TEST_TMPDIR" W=1 C=2 modules
+	echo "$output"
+	[[ $output == *CHECK*auxtrace_sim.c* && $output == *CHECK*stream.c* ]]
+	# Debian's headers come without the vmlinux that module BTF is made from.
+	! grep -v '^Skipping BTF generation' <<<"$output" | grep -iE 'warning|error'
+}
+
+@test "checkpatch --strict has no errors, and no warnings but those explained here" {
+	local ignored=(
+		# Macros that make a table's row need its name as text and as a token.
+		MACRO_ARG_REUSE MACRO_ARG_PRECEDENCE
+	)
+	run -0 tests/checkpatch --ignore "$(IFS=,; echo "${ignored[*]}")" -f $(kernel_sources)
+	echo "$output"
+	[[ -z $output ]]
+}
+
+@test "programs are formatted as .clang-format says" {
+	run -0 clang-format --dry-run --Werror $(program_sources)
+}
+
+@test "programs build without a warning of gcc" {
+	for source in $(program_sources); do
+		[[ $source != *.c ]] ||
+			gcc -O2 -std=gnu11 -Wall -Wextra -Werror -o "$BATS_TEST_TMPDIR/program" "$source"
+	done
+}
+
+@test "shell scripts pass shellcheck" {
+	run -0 shellcheck -x -P SCRIPTDIR $(shell_scripts)
+}
+
+@test "dkms.conf and VERSION agree" {
+	# shellcheck disable=SC1091
+	(
+		kernel_source_dir='' dkms_tree=''
+		. ./dkms.conf
+		[[ $PACKAGE_VERSION == "$(<VERSION)" ]]
+	)
+}
+
+@test "make help names every target that people type" {
+	run -0 make -s help
+	for target in modules install uninstall demo check lint clean; do
+		[[ $output == *"  $target "* ]]
+	done
+}
+
+@test "every source file says what it owns and under which licence" {
+	for source in $(kernel_sources) $(program_sources); do
+		head -n 1 "$source" | grep -q SPDX-License-Identifier
+		head -n 4 "$source" | grep -qE '^/\*'
+	done
+}

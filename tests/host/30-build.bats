@@ -1,0 +1,97 @@
+# Building and installing, as users and DKMS do it.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	top=$(readlink -f "$BATS_TEST_DIRNAME/../..")
+	kdir=$("$top/tests/vm/kernel" headers)
+	tree=$BATS_TEST_TMPDIR/tree
+	mkdir "$tree"
+	cd "$top"
+	git ls-files -z -c -o --exclude-standard | xargs -0 cp --parents -t "$tree"
+	cd "$tree"
+}
+
+both_modules() { [[ -f module/auxtrace.ko && -f tests/sim/auxtrace_sim.ko ]]; }
+
+@test "make modules KDIR=... leaves the modules beside their sources; clean removes them" {
+	run -0 make modules KDIR="$kdir"
+	both_modules
+	# .gitignore knows all that a build leaves, and clean removes it.
+	git init -q .
+	git add -A
+	run -1 grep -E '\.(o|ko|mod|mod\.c|cmd)$|modules\.order|symvers' <(git ls-files)
+	make clean
+	run -0 git clean -ndX
+	[[ -z $output ]]
+}
+
+@test "make -C KDIR M=... does the same" {
+	run -0 make -C "$kdir" M="$tree" modules
+	both_modules
+}
+
+@test "AUXTRACE_SIM=n leaves the simulated PMU out" {
+	run -0 make modules KDIR="$kdir" AUXTRACE_SIM=n
+	[[ -f module/auxtrace.ko && ! -f tests/sim/auxtrace_sim.ko ]]
+}
+
+@test "no kernel headers: make says what to do" {
+	run -2 make modules KDIR=/nonexistent
+	[[ $output == *"Install the headers"* && $output == *"KDIR="* ]]
+}
+
+@test "a provider that the kernel has not, or that there is not, is refused" {
+	run ! make modules KDIR="$kdir" AUXTRACE_CONSUMER=native
+	[[ $output == *"this kernel lacks perf_event_setup_aux"* ]]
+	run ! make modules KDIR="$kdir" AUXTRACE_CONSUMER=both
+	[[ $output == *"must be auto, native or compat"* ]]
+}
+
+# The headers of a kernel that has the API: this kernel's, with it declared and
+# listed as exported.
+make_native_headers() {
+	cp -a "$(readlink -f "$kdir/../../..")" "$BATS_TEST_TMPDIR/kernel"
+	native=$BATS_TEST_TMPDIR/kernel/${kdir#"$(readlink -f "$kdir/../../..")"/}
+	local header
+	header=$(find "$BATS_TEST_TMPDIR/kernel" -path '*common/include/linux/perf_event.h')
+	grep -rlF "$(readlink -f "$kdir/../../..")" "$native" --include=Makefile |
+		xargs -r sed -i "s#$(readlink -f "$kdir/../../..")#$BATS_TEST_TMPDIR/kernel#"
+	sed -i '/^#endif \/\* _LINUX_PERF_EVENT_H \*\//i \
+extern int perf_event_setup_aux(struct perf_event *event, int nr_pages, long watermark);\
+extern void perf_event_release_aux(struct perf_event *event);\
+extern unsigned long perf_event_aux_head(struct perf_event *event);\
+extern int perf_event_aux_tail_set(struct perf_event *event, unsigned long tail);\
+extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, unsigned long to, void *buf);' \
+		"$header"
+	local f
+	for f in setup_aux release_aux aux_head aux_tail_set aux_copy; do
+		printf '0x12345678\tperf_event_%s\tvmlinux\tEXPORT_SYMBOL_GPL\t\n' $f
+	done >>"$native/Module.symvers"
+}
+
+@test "a kernel that has the API gets the native provider, unless told otherwise" {
+	make_native_headers
+	run -0 make modules KDIR="$native" AUXTRACE_SIM=n
+	echo "$output"
+	nm module/auxtrace.ko | grep -qw 'U perf_event_setup_aux'
+	run ! bash -c 'nm module/auxtrace.ko | grep -q compat'
+	make clean
+	run -0 make modules KDIR="$native" AUXTRACE_SIM=n AUXTRACE_CONSUMER=compat
+	run ! bash -c 'nm module/auxtrace.ko | grep -qw "U perf_event_setup_aux"'
+	nm module/auxtrace.ko | grep -qw auxtrace_compat_setup_aux
+}
+
+@test "make install and uninstall: DKMS builds and installs the module, and removes it" {
+	release=$("$top/tests/vm/kernel" release)
+	mkdir dkms-tree sources installed
+	mkdir -p "installed/$release"
+	run -0 make install SRCDIR="$tree/sources" \
+		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed -k $release --kernelsourcedir $kdir --no-depmod --no-initrd"
+	echo "$output"
+	[[ -n $(find installed -name 'auxtrace.ko*') ]]
+	[[ -z $(find installed dkms-tree -name 'auxtrace_sim*') ]]
+	run -0 make uninstall SRCDIR="$tree/sources" \
+		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed --no-depmod"
+	[[ -z $(find installed sources -name 'auxtrace*') ]]
+}

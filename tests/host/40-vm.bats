@@ -1,0 +1,49 @@
+# The VM runner: what it says of a guest's end.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	run=$(readlink -f "$BATS_TEST_DIRNAME/../vm/run")
+	log=$BATS_TEST_TMPDIR/console
+}
+
+no_qemu() { ! pgrep -f "$log" >/dev/null; }
+
+@test "the command's output and status come back" {
+	run -7 --separate-stderr "$run" --log "$log" -- bash -c 'seq 100000; uname -r; exit 7'
+	[[ ${#lines[@]} -eq 100001 ]]
+	[[ ${lines[100000]} == "$("${run%/run}/kernel" release)" ]]
+	[[ $stderr == *"$log"* ]]
+}
+
+@test "a kernel report fails a command that succeeded" {
+	run -126 --separate-stderr "$run" --log "$log" -- bash -c 'echo "WARNING: a test" >/dev/kmsg'
+	[[ $stderr == *"WARNING: a test"* && $stderr == *"$log"* ]]
+}
+
+@test "a guest that dies fails the run" {
+	run -125 --separate-stderr "$run" --log "$log" -- bash -c 'echo c >/proc/sysrq-trigger; sleep 600'
+	[[ $stderr == *"$log"* ]]
+	grep -q 'sysrq triggered crash' "$log"
+}
+
+@test "Ctrl-C leaves nothing behind" {
+	"$run" --log "$log" -- sleep 600 3>&- &
+	pid=$!
+	for ((i = 0; i < 1200; i++)); do
+		! grep -qs 'the command starts' "$log" || break
+		sleep 0.1
+	done
+	grep -q 'the command starts' "$log"
+	kill -TERM "$pid"
+	run wait "$pid"
+	[[ $status -eq 143 ]]
+	no_qemu
+}
+
+@test "what cannot be run is refused before the boot" {
+	run -125 "$run"
+	[[ $output == *"no command"* ]]
+	run -125 "$run" --cpus many true
+	run -125 "$run" --kernel no-such-kernel true
+}
