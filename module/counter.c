@@ -239,6 +239,38 @@ void auxtrace_counter_destroy(struct auxtrace_counter *counter)
 }
 
 /**
+ * auxtrace_counter_exists() - has it an event?
+ * @counter:	the counter
+ *
+ * Context: any.
+ */
+bool auxtrace_counter_exists(struct auxtrace_counter *counter)
+{
+	return rcu_access_pointer(counter->event);
+}
+
+/**
+ * auxtrace_counter_detached() - has the event left its CPU for good?
+ * @counter:	the counter
+ *
+ * The perf core takes events off a CPU that goes offline. It has published their
+ * data then.
+ *
+ * Context: any; needs no lock.
+ */
+bool auxtrace_counter_detached(struct auxtrace_counter *counter)
+{
+	struct perf_event *event;
+	bool ret;
+
+	rcu_read_lock();
+	event = rcu_dereference(counter->event);
+	ret = event && !(READ_ONCE(event->attach_state) & PERF_ATTACH_CONTEXT);
+	rcu_read_unlock();
+	return ret;
+}
+
+/**
  * auxtrace_counter_start() - let the event run
  * @counter:	the counter
  *

@@ -49,6 +49,8 @@ int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    auxtrace_wake_t *wake);
 void auxtrace_counter_mute(struct auxtrace_counter *counter);
 void auxtrace_counter_destroy(struct auxtrace_counter *counter);
+bool auxtrace_counter_exists(struct auxtrace_counter *counter);
+bool auxtrace_counter_detached(struct auxtrace_counter *counter);
 int auxtrace_counter_start(struct auxtrace_counter *counter);
 void auxtrace_counter_stop(struct auxtrace_counter *counter);
 unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);

@@ -11,6 +11,7 @@
 
 #include "consumer/consumer.h"
 #include "device.h"
+#include "hotplug.h"
 #include "pmu.h"
 #include "settings.h"
 
@@ -47,9 +48,18 @@ static int __init auxtrace_init(void)
 	ret = auxtrace_pmu_discover();
 	if (ret)
 		return ret;
+	ret = auxtrace_hotplug_init();
+	if (ret)
+		goto forget;
 	ret = auxtrace_devices_create();
 	if (ret)
-		auxtrace_pmu_forget();
+		goto hotplug;
+	return 0;
+
+hotplug:
+	auxtrace_hotplug_exit();
+forget:
+	auxtrace_pmu_forget();
 	return ret;
 }
 module_init(auxtrace_init);
@@ -57,6 +67,7 @@ module_init(auxtrace_init);
 static void __exit auxtrace_exit(void)
 {
 	auxtrace_devices_destroy();
+	auxtrace_hotplug_exit();
 	auxtrace_pmu_forget();
 }
 module_exit(auxtrace_exit);

@@ -17,8 +17,10 @@ struct iov_iter;
  * @opens:	successful opens
  * @bytes:	bytes delivered to readers
  * @reads:	reads that delivered some
+ * @gaps:	gaps, of which one can have more than one cause:
  * @gaps_full:	gaps because the buffer was full
  * @gaps_driver: gaps because the driver stopped although there was room
+ * @gaps_hotplug: gaps because the CPU was offline
  * @gap_ns:	nanoseconds in gaps
  * @flushes:	flushes
  * @wakeups:	wake-ups by perf
@@ -31,8 +33,10 @@ struct auxtrace_stats {
 	u64 opens;
 	u64 bytes;
 	u64 reads;
+	u64 gaps;
 	u64 gaps_full;
 	u64 gaps_driver;
+	u64 gaps_hotplug;
 	u64 gap_ns;
 	u64 flushes;
 	atomic64_t wakeups;
@@ -42,11 +46,13 @@ struct auxtrace_stats {
  * enum auxtrace_state - what a stream is doing
  * @AUXTRACE_RUNNING:	the event runs
  * @AUXTRACE_FULL:	the event has stopped, and waits for room
+ * @AUXTRACE_OFFLINE:	the CPU is, or has been and old data is still to be read
  * @AUXTRACE_ERROR:	the event cannot run
  */
 enum auxtrace_state {
 	AUXTRACE_RUNNING,
 	AUXTRACE_FULL,
+	AUXTRACE_OFFLINE,
 	AUXTRACE_ERROR,
 };
 

@@ -117,6 +117,7 @@ static const char *state_name(struct auxtrace_device *adev)
 	static const char * const names[] = {
 		[AUXTRACE_RUNNING] = "running",
 		[AUXTRACE_FULL] = "full",
+		[AUXTRACE_OFFLINE] = "offline",
 		[AUXTRACE_ERROR] = "error",
 	};
 	const char *name;
@@ -141,8 +142,6 @@ static DEVICE_ATTR_RO(state);
 static ssize_t stats_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct auxtrace_stats *stats = &to_adev(dev)->stats;
-	u64 full = READ_ONCE(stats->gaps_full);
-	u64 driver = READ_ONCE(stats->gaps_driver);
 
 	return sysfs_emit(buf,
 			  "opens %llu\n"
@@ -151,11 +150,15 @@ static ssize_t stats_show(struct device *dev, struct device_attribute *attr, cha
 			  "gaps %llu\n"
 			  "gaps_full %llu\n"
 			  "gaps_driver %llu\n"
+			  "gaps_hotplug %llu\n"
 			  "gap_ns %llu\n"
 			  "flushes %llu\n"
 			  "wakeups %llu\n",
 			  READ_ONCE(stats->opens), READ_ONCE(stats->reads),
-			  READ_ONCE(stats->bytes), full + driver, full, driver,
+			  READ_ONCE(stats->bytes), READ_ONCE(stats->gaps),
+			  READ_ONCE(stats->gaps_full),
+			  READ_ONCE(stats->gaps_driver),
+			  READ_ONCE(stats->gaps_hotplug),
 			  READ_ONCE(stats->gap_ns), READ_ONCE(stats->flushes),
 			  (u64)atomic64_read(&stats->wakeups));
 }

@@ -51,6 +51,7 @@ struct options {
 	bool poll;
 	bool padding;
 	bool start_any;
+	bool restarts;
 	double seconds;
 	bool generate;
 	char *stops;
@@ -63,6 +64,7 @@ struct options {
 struct checker {
 	bool padding;
 	bool start_any;
+	bool may_restart;
 	unsigned char *data;
 	size_t len;	    /* bytes at data */
 	uint64_t base;	    /* offset of data in the stream */
@@ -72,6 +74,7 @@ struct checker {
 	uint64_t gaps;
 	uint64_t stops;
 	uint64_t padded;
+	uint64_t restarts;
 	uint64_t wrong; /* offset of the first wrong byte */
 };
 
@@ -182,6 +185,12 @@ static bool check_word(struct checker *c, uint64_t word)
 
 	if (c->start_any && !c->words) {
 		c->index = pattern_index(word);
+		c->epoch = pattern_epoch(word);
+	}
+
+	if (c->may_restart && c->words && pattern_index(word) == PATTERN_INDEX_FIRST) {
+		c->restarts++;
+		c->index = PATTERN_INDEX_FIRST;
 		c->epoch = pattern_epoch(word);
 	}
 
@@ -341,8 +350,10 @@ static ssize_t read_some(const struct options *o, int fd, void *buf, size_t size
 static void summarize(const struct checker *c, uint64_t reads, double seconds, bool good)
 {
 	printf("bytes=%" PRIu64 " words=%" PRIu64 " gaps=%" PRIu64 " stops=%" PRIu64
-	       " padding=%" PRIu64 " reads=%" PRIu64 " seconds=%.3f first_error=",
-	       c->base + c->len, c->words, c->gaps, c->stops, c->padded, reads, seconds);
+	       " padding=%" PRIu64 " restarts=%" PRIu64 " reads=%" PRIu64
+	       " seconds=%.3f first_error=",
+	       c->base + c->len, c->words, c->gaps, c->stops, c->padded, c->restarts, reads,
+	       seconds);
 	if (good)
 		puts("none");
 	else
@@ -355,6 +366,7 @@ static int check(const struct options *o)
 	struct checker c = {
 		.padding = o->padding,
 		.start_any = o->start_any,
+		.may_restart = o->restarts,
 		.index = PATTERN_INDEX_FIRST,
 	};
 	uint64_t seed = o->seed, reads = 0;
@@ -473,6 +485,7 @@ static void usage(FILE *to)
 	      "  --poll              don't block in reads but wait by poll\n"
 	      "  --padding           allow zero words\n"
 	      "  --start any|1       index that the stream has to begin with (1)\n"
+	      "  --restarts          allow the pattern to begin anew\n"
 	      "  --seconds N         stop after N seconds\n"
 	      "  --generate N        write N bytes of the pattern to standard output\n"
 	      "  --stops A,B,...     let the epoch rise at the words with these indexes\n"
@@ -520,6 +533,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 		POLL,
 		PADDING,
 		START,
+		RESTARTS,
 		SECONDS,
 		GENERATE,
 		STOPS,
@@ -533,6 +547,7 @@ static bool parse_options(int argc, char **argv, struct options *o)
 		{ "padding", no_argument, NULL, PADDING },
 		{ "poll", no_argument, NULL, POLL },
 		{ "random-size", required_argument, NULL, RANDOM },
+		{ "restarts", no_argument, NULL, RESTARTS },
 		{ "seconds", required_argument, NULL, SECONDS },
 		{ "size", required_argument, NULL, SIZE },
 		{ "start", required_argument, NULL, START },
@@ -571,6 +586,9 @@ static bool parse_options(int argc, char **argv, struct options *o)
 		case START:
 			o->start_any = !strcmp(optarg, "any");
 			good = o->start_any || !strcmp(optarg, "1");
+			break;
+		case RESTARTS:
+			o->restarts = true;
 			break;
 		case SECONDS:
 			o->seconds = strtod(optarg, &end);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * CPU hotplug: when a CPU has gone, or is back, its stream has work to do.
+ *
+ * Owns the list of open streams and the hotplug states. The list is guarded by
+ * streams_lock, a spinlock: hotplug callbacks run with the hotplug lock held for
+ * writing, and opening a stream waits for that lock, so that a callback may wait
+ * for nothing that an open holds. They only queue work.
+ */
+#include <linux/cpuhotplug.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "hotplug.h"
+#include "stream_internal.h"
+
+static DEFINE_SPINLOCK(streams_lock);
+static LIST_HEAD(streams);
+
+static enum cpuhp_state dead_state;
+static enum cpuhp_state online_state;
+
+static int tend_streams(unsigned int cpu)
+{
+	struct auxtrace_stream *s;
+
+	spin_lock(&streams_lock);
+	list_for_each_entry(s, &streams, hotplug_entry) {
+		if (s->cpu == cpu)
+			schedule_work(&s->tend);
+	}
+	spin_unlock(&streams_lock);
+	return 0;
+}
+
+/**
+ * auxtrace_hotplug_init() - hear of CPU hotplug
+ *
+ * Of two states: one whose teardown comes when the CPU is dead, so that the perf
+ * core has let go of its events and published their data; and one whose startup
+ * comes when the perf core takes events for the CPU again.
+ *
+ * Context: may sleep; module init.
+ * Return: 0, or what the hotplug core said.
+ */
+int auxtrace_hotplug_init(void)
+{
+	int ret;
+
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "perf/auxtrace:dead",
+					NULL, tend_streams);
+	if (ret < 0)
+		return ret;
+	dead_state = ret;
+
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/auxtrace:online",
+					tend_streams, NULL);
+	if (ret < 0) {
+		cpuhp_remove_state_nocalls(dead_state);
+		return ret;
+	}
+	online_state = ret;
+	return 0;
+}
+
+/**
+ * auxtrace_hotplug_exit() - hear no more
+ *
+ * Context: may sleep; module exit, or init that failed.
+ */
+void auxtrace_hotplug_exit(void)
+{
+	cpuhp_remove_state_nocalls(online_state);
+	cpuhp_remove_state_nocalls(dead_state);
+}
+
+/**
+ * auxtrace_hotplug_add() - tell a stream of its CPU
+ * @s:		the stream, whose @tend work gets queued from now on
+ *
+ * Context: may sleep, does not.
+ */
+void auxtrace_hotplug_add(struct auxtrace_stream *s)
+{
+	spin_lock(&streams_lock);
+	list_add(&s->hotplug_entry, &streams);
+	spin_unlock(&streams_lock);
+}
+
+/**
+ * auxtrace_hotplug_del() - tell a stream no more
+ * @s:		the stream; its @tend work may still be queued or running
+ *
+ * Context: may sleep, does not.
+ */
+void auxtrace_hotplug_del(struct auxtrace_stream *s)
+{
+	spin_lock(&streams_lock);
+	list_del(&s->hotplug_entry);
+	spin_unlock(&streams_lock);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the two halves of a stream share: stream.c, the reader's side, and
+ * upkeep.c, which keeps the event running and gaps accounted for.
+ *
+ * Two mutexes, taken in this order:
+ *
+ *   read_lock	one read at a time; guards the bounce buffer. Held while data is
+ *		copied to user space, which can take for ever: nothing but reads
+ *		may wait for it.
+ *   lock	guards the counter, its starts and stops, the tail, the gaps, the
+ *		flags. Never held while user space is touched. A new counter is
+ *		made under it, which waits for CPU hotplug to end: nothing that
+ *		hotplug calls may take it.
+ *
+ * Whoever waits (a read, a poll) holds neither. What they wait for is peeked at
+ * without a lock (auxtrace_something_to_do()): whatever changes the answer is
+ * followed by a wake-up of the wait queue.
+ */
+#ifndef AUXTRACE_STREAM_INTERNAL_H
+#define AUXTRACE_STREAM_INTERNAL_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "counter.h"
+#include "settings.h"
+#include "stream.h"
+
+/*
+ * Gaps that can wait for a reader. A third one would need the reader to be two
+ * buffers behind, were it not for drivers that stop without need; while the
+ * queue is full the event is not started again.
+ */
+#define AUXTRACE_MAX_GAPS	16
+
+/**
+ * struct auxtrace_gap - trace that is missing
+ * @at:		offset in the stream of the first byte behind it
+ */
+struct auxtrace_gap {
+	unsigned long at;
+};
+
+/**
+ * struct auxtrace_stream - an open device
+ *
+ * Offsets in the stream are absolute byte counts, modular as the counter's
+ * cursors are; each counter's cursors start at 0, that is at @base.
+ *
+ * @pmu:	what the counter is made of; constant
+ * @cpu:	the CPU's number; constant
+ * @settings:	in force; constant
+ * @stats:	the device's; see there
+ * @flush_delay: jiffies a reader waits before a flush; 0: no flush; constant
+ * @wait:	readers and pollers
+ * @hotplug_entry: in the list of streams that hear of CPU hotplug; see hotplug.c
+ * @read_lock:	see above; taken before @lock
+ * @bounce:	guarded by @read_lock
+ * @lock:	see above; guards what follows
+ * @counter:	the counter; see counter.h for what may be called without @lock.
+ *		Without an event while @down, once what was there is read
+ * @base:	offset of the counter's cursor 0. Also read without @lock
+ * @tail:	offset of the next byte to read. Also read without @lock
+ * @seen_head:	offset of the head, when last looked at, and ...
+ * @seen_tail:	@tail then
+ * @seen_room:	bytes that were free for the driver, at least, when it had
+ *		published up to @seen_head
+ * @closing:	nothing is to be started any more
+ * @down:	the event has left its CPU, which went offline; a new one is to be
+ *		made when the CPU is back and @counter is read. Also read without
+ *		@lock
+ * @stopped:	the event has stopped, and has not been started again. Also read
+ *		without @lock
+ * @failed:	it could not be started, or made anew. Also read without @lock
+ * @stalled:	it has stopped without a byte since its last start. Also read
+ *		without @lock
+ * @stopped_at:	since when it is @stopped or @down (ktime_get_ns())
+ * @started_at:	when it was last started (ktime_get_ns()), and ...
+ * @started_head: ... the head's offset then
+ * @gaps:	ring of gaps, oldest at @first_gap. While @stopped or @down the
+ *		last one is still open
+ * @first_gap:	index of the oldest
+ * @nr_gaps:	how many. Also read without @lock, by poll
+ * @tend:	looks after the event: auxtrace_tend_work()
+ * @flush:	publishes what is below the watermark: auxtrace_flush_work()
+ */
+struct auxtrace_stream {
+	const struct auxtrace_pmu *pmu;
+	int cpu;
+	struct auxtrace_settings settings;
+	struct auxtrace_stats *stats;
+	unsigned long flush_delay;
+	wait_queue_head_t wait;
+	struct list_head hotplug_entry;
+
+	struct mutex read_lock;		/* guards bounce; taken first */
+	void *bounce;
+
+	struct mutex lock;		/* guards what follows */
+	struct auxtrace_counter counter;
+	unsigned long base;
+	unsigned long tail;
+	unsigned long seen_head;
+	unsigned long seen_tail;
+	unsigned long seen_room;
+	bool closing;
+	bool down;
+	bool stopped;
+	bool failed;
+	bool stalled;
+	u64 stopped_at;
+	u64 started_at;
+	unsigned long started_head;
+	struct auxtrace_gap gaps[AUXTRACE_MAX_GAPS];
+	unsigned int first_gap;
+	unsigned int nr_gaps;
+
+	struct work_struct tend;
+	struct delayed_work flush;
+};
+
+/* upkeep.c; all but the first two with @lock held */
+bool auxtrace_has_data(struct auxtrace_stream *s);
+void auxtrace_arm_flush(struct auxtrace_stream *s);
+unsigned long auxtrace_head(struct auxtrace_stream *s);
+void auxtrace_keep_running(struct auxtrace_stream *s);
+unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s);
+struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n);
+void auxtrace_pop_gap(struct auxtrace_stream *s);
+int auxtrace_upkeep_begin(struct auxtrace_stream *s);
+void auxtrace_upkeep_end(struct auxtrace_stream *s);
+
+#endif /* AUXTRACE_STREAM_INTERNAL_H */

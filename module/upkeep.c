@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The event's side of a stream: keeps the event running, through full buffers
+ * and CPU hotplug; flushes low rates; keeps account of gaps.
+ *
+ * Owns the counter of an open stream, the queue of gaps, and the two works; all
+ * guarded by the stream's lock (stream_internal.h).
+ *
+ * A stop of the driver (a full buffer, for one) becomes a gap: its position is
+ * the head at that time, behind which nothing is published until the event is
+ * started again. That happens at once where there is room, else when the reader
+ * has freed half of the buffer: with less, a driver may stop again after a few
+ * bytes, or refuse to start (SPE and PT leave the last bytes unused). A gap
+ * stays queued until a read gets beyond it.
+ *
+ * A CPU that goes offline takes the event off its context for good; the perf
+ * core publishes what was there. That stays readable. Then, and when the CPU is
+ * back, a new counter is made in the old one's place, and the stream goes on.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpumask.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "hotplug.h"
+#include "stream_internal.h"
+
+/* A stop with less room than this fraction of the buffer is a full buffer. */
+#define FULL_FRACTION	8
+
+/*
+ * How long an event is left alone that has stopped again without a byte of
+ * trace, or could not be made anew, in jiffies, where no flush says so.
+ */
+#define STALL_DELAY	(HZ / 10)
+
+struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n)
+{
+	return &s->gaps[(s->first_gap + n) % AUXTRACE_MAX_GAPS];
+}
+
+static void count(u64 *statistic, u64 n)
+{
+	WRITE_ONCE(*statistic, *statistic + n);
+}
+
+/* Counts a gap, and queues it unless it is where the last one is. */
+static void push_gap(struct auxtrace_stream *s, unsigned long at)
+{
+	count(&s->stats->gaps, 1);
+	if (s->nr_gaps && auxtrace_nth_gap(s, s->nr_gaps - 1)->at == at)
+		return;
+	auxtrace_nth_gap(s, s->nr_gaps)->at = at;
+	WRITE_ONCE(s->nr_gaps, s->nr_gaps + 1);
+}
+
+void auxtrace_pop_gap(struct auxtrace_stream *s)
+{
+	s->first_gap = (s->first_gap + 1) % AUXTRACE_MAX_GAPS;
+	WRITE_ONCE(s->nr_gaps, s->nr_gaps - 1);
+}
+
+/* How many gaps are right before the next byte to read. */
+unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s)
+{
+	unsigned int n = 0;
+
+	while (n < s->nr_gaps && auxtrace_nth_gap(s, n)->at == s->tail)
+		n++;
+	return n;
+}
+
+/* Offset behind the last byte that can be read. */
+unsigned long auxtrace_head(struct auxtrace_stream *s)
+{
+	return s->base + auxtrace_counter_head(&s->counter);
+}
+
+/*
+ * Is there something to read? Needs no lock. While a counter takes the place of
+ * another the answer can be a wrong yes; a wrong no is followed by a wake-up.
+ */
+bool auxtrace_has_data(struct auxtrace_stream *s)
+{
+	return READ_ONCE(s->base) + auxtrace_counter_head(&s->counter) !=
+	       READ_ONCE(s->tail);
+}
+
+/* Bytes that are free in the buffer. */
+static unsigned long room(struct auxtrace_stream *s)
+{
+	return s->counter.size - (auxtrace_head(s) - s->tail);
+}
+
+/*
+ * Remembers how much room the driver had when it published what is there. When
+ * a head is seen for the first time, the driver published it since the last
+ * look; so the tail that it went by was that of the last look, or a later one.
+ */
+static void look(struct auxtrace_stream *s)
+{
+	unsigned long head = auxtrace_head(s);
+
+	if (head != s->seen_head) {
+		unsigned long used = head - s->seen_tail;
+
+		s->seen_room = s->counter.size - min(used, s->counter.size);
+		s->seen_head = head;
+	}
+	s->seen_tail = s->tail;
+}
+
+/* The driver has stopped: note where and, as far as it can be told, why. */
+static void begin_gap(struct auxtrace_stream *s)
+{
+	u64 woken_at = READ_ONCE(s->counter.woken_at);
+
+	look(s);
+	push_gap(s, s->seen_head);
+	s->stopped_at = woken_at > s->started_at ? woken_at : ktime_get_ns();
+	if (s->seen_room < s->counter.size / FULL_FRACTION)
+		count(&s->stats->gaps_full, 1);
+	else
+		count(&s->stats->gaps_driver, 1);
+	WRITE_ONCE(s->stalled, s->started_head == s->seen_head);
+	WRITE_ONCE(s->stopped, true);
+}
+
+/*
+ * The event has left its CPU. Where it had stopped already, the gap goes on, with
+ * one more cause.
+ */
+static void begin_hotplug_gap(struct auxtrace_stream *s)
+{
+	count(&s->stats->gaps_hotplug, 1);
+	if (!s->stopped) {
+		push_gap(s, auxtrace_head(s));
+		s->stopped_at = ktime_get_ns();
+	}
+	WRITE_ONCE(s->stopped, false);
+	WRITE_ONCE(s->stalled, false);
+	WRITE_ONCE(s->down, true);
+}
+
+static void count_gap_time(struct auxtrace_stream *s, u64 end)
+{
+	count(&s->stats->gap_ns, end - s->stopped_at);
+}
+
+static void end_gap(struct auxtrace_stream *s)
+{
+	count_gap_time(s, s->started_at);
+	WRITE_ONCE(s->failed, false);
+	WRITE_ONCE(s->stalled, false);
+	WRITE_ONCE(s->stopped, false);
+	WRITE_ONCE(s->down, false);
+}
+
+static int start(struct auxtrace_stream *s)
+{
+	s->started_at = ktime_get_ns();
+	s->started_head = auxtrace_head(s);
+	return auxtrace_counter_start(&s->counter);
+}
+
+/* Stops and starts the event: revives a stopped one, publishes of a running. */
+static int restart(struct auxtrace_stream *s)
+{
+	auxtrace_counter_stop(&s->counter);
+	return start(s);
+}
+
+static void fail(struct auxtrace_stream *s, const char *what)
+{
+	if (!s->failed)
+		pr_notice_ratelimited("auxtrace%d: the event cannot be %s\n",
+				      s->cpu, what);
+	WRITE_ONCE(s->failed, true);
+}
+
+/* From perf's wake-up, in hard interrupt context. */
+static void on_wake(struct auxtrace_counter *counter, bool stopping)
+{
+	struct auxtrace_stream *s =
+		container_of(counter, struct auxtrace_stream, counter);
+
+	atomic64_inc(&s->stats->wakeups);
+	if (stopping)
+		schedule_work(&s->tend);
+	wake_up_interruptible_all(&s->wait);
+}
+
+/* Makes a counter, and starts it. Without one afterwards if that fails. */
+static int make_counter(struct auxtrace_stream *s)
+{
+	int ret;
+
+	memset(&s->counter, 0, sizeof(s->counter));
+	ret = auxtrace_counter_create(&s->counter, s->pmu, s->cpu, &s->settings,
+				      on_wake);
+	if (ret)
+		return ret;
+	s->seen_head = auxtrace_head(s);
+	s->seen_tail = s->tail;
+	s->seen_room = s->counter.size;
+	ret = start(s);
+	/* Nothing has been published yet: a first stop is no stall. */
+	s->started_head--;
+	if (ret)
+		auxtrace_counter_destroy(&s->counter);
+	return ret;
+}
+
+/* The CPU is back: puts a new counter in the old one's place, which is read. */
+static void come_back(struct auxtrace_stream *s)
+{
+	unsigned long head = auxtrace_head(s);
+	int ret;
+
+	if (auxtrace_counter_exists(&s->counter)) {
+		WRITE_ONCE(s->base, head);
+		auxtrace_counter_destroy(&s->counter);
+	}
+	ret = make_counter(s);
+	if (!ret)
+		end_gap(s);
+	else if (ret != -ENODEV)
+		fail(s, "made anew");
+}
+
+/* Has the event stopped? If so there is a gap at the end of the queue. */
+static bool notice_stop(struct auxtrace_stream *s)
+{
+	if (s->stopped)
+		return true;
+	look(s);
+	if (!auxtrace_counter_seems_stopped(&s->counter) ||
+	    s->nr_gaps == AUXTRACE_MAX_GAPS || !auxtrace_counter_stopped(&s->counter))
+		return false;
+	begin_gap(s);
+	return true;
+}
+
+/* Has the event left its CPU for good? If so there is a gap. */
+static bool notice_down(struct auxtrace_stream *s)
+{
+	if (s->down)
+		return true;
+	if (!auxtrace_counter_detached(&s->counter) ||
+	    s->nr_gaps == AUXTRACE_MAX_GAPS)
+		return false;
+	begin_hotplug_gap(s);
+	return true;
+}
+
+/*
+ * Keeps the event running: notices that it has stopped, or has left its CPU, and
+ * starts or makes it again when it can be. What has proved futile is tried again
+ * only by the patient, those that come every now and then.
+ */
+static void keep_running(struct auxtrace_stream *s, bool patient)
+{
+	lockdep_assert_held(&s->lock);
+
+	if (s->closing)
+		return;
+	if (notice_down(s)) {
+		if (cpu_online(s->cpu) && !auxtrace_has_data(s) &&
+		    (patient || !s->failed))
+			come_back(s);
+		return;
+	}
+	if (!notice_stop(s) || ((s->stalled || s->failed) && !patient))
+		return;
+	if (room(s) < s->counter.size / 2)
+		return;
+	if (restart(s))
+		fail(s, "started again");
+	else
+		end_gap(s);
+}
+
+/**
+ * auxtrace_keep_running() - look after the event
+ * @s:		the stream, its lock held
+ *
+ * To be called whenever the reader takes data or makes room.
+ *
+ * Context: may sleep.
+ */
+void auxtrace_keep_running(struct auxtrace_stream *s)
+{
+	keep_running(s, false);
+}
+
+static void tend_work(struct work_struct *work)
+{
+	struct auxtrace_stream *s = container_of(work, struct auxtrace_stream, tend);
+
+	mutex_lock(&s->lock);
+	keep_running(s, true);
+	mutex_unlock(&s->lock);
+	wake_up_interruptible_all(&s->wait);
+}
+
+/**
+ * auxtrace_arm_flush() - have waiting readers looked after in time
+ * @s:		the stream
+ *
+ * Context: any state of the task; needs no lock.
+ */
+void auxtrace_arm_flush(struct auxtrace_stream *s)
+{
+	bool futile = READ_ONCE(s->stalled) || READ_ONCE(s->failed);
+	unsigned long delay = futile ? STALL_DELAY : s->flush_delay;
+
+	if (delay)
+		queue_delayed_work(system_wq, &s->flush, delay);
+}
+
+static void flush_work_fn(struct work_struct *work)
+{
+	struct auxtrace_stream *s =
+		container_of(to_delayed_work(work), struct auxtrace_stream, flush);
+	bool idle;
+
+	mutex_lock(&s->lock);
+	keep_running(s, true);
+	if (s->flush_delay && !s->closing && !s->stopped && !s->down &&
+	    !auxtrace_has_data(s)) {
+		/*
+		 * A start that fails leaves the event in its error state,
+		 * which keep_running() takes for the stop that it is.
+		 */
+		restart(s);
+		count(&s->stats->flushes, 1);
+		keep_running(s, false);
+	}
+	idle = !auxtrace_has_data(s);
+	mutex_unlock(&s->lock);
+
+	if (!idle || READ_ONCE(s->failed))
+		wake_up_interruptible_all(&s->wait);
+	if (idle && wq_has_sleeper(&s->wait))
+		auxtrace_arm_flush(s);
+}
+
+/**
+ * auxtrace_upkeep_begin() - make the counter, and look after it from now on
+ * @s:		the stream, new
+ *
+ * Context: may sleep; no lock held that CPU hotplug takes.
+ * Return: 0, or after a line in the log: see auxtrace_counter_create(), or -EIO
+ * if the event cannot run.
+ */
+int auxtrace_upkeep_begin(struct auxtrace_stream *s)
+{
+	int ret;
+
+	INIT_WORK(&s->tend, tend_work);
+	INIT_DELAYED_WORK(&s->flush, flush_work_fn);
+
+	mutex_lock(&s->lock);
+	ret = make_counter(s);
+	mutex_unlock(&s->lock);
+	if (ret == -EIO)
+		pr_notice_ratelimited("auxtrace%d: the event cannot run on CPU %d\n",
+				      s->cpu, s->cpu);
+	if (ret)
+		return ret;
+	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
+	auxtrace_hotplug_add(s);
+	schedule_work(&s->tend);
+	return 0;
+}
+
+/**
+ * auxtrace_upkeep_end() - stop and free the counter
+ * @s:		the stream, which nobody reads or polls
+ *
+ * Context: may sleep; no lock held that CPU hotplug takes.
+ */
+void auxtrace_upkeep_end(struct auxtrace_stream *s)
+{
+	auxtrace_hotplug_del(s);
+
+	mutex_lock(&s->lock);
+	/* What is missing at the end counts too. */
+	if (notice_down(s) || notice_stop(s))
+		count_gap_time(s, ktime_get_ns());
+	s->closing = true;
+	mutex_unlock(&s->lock);
+
+	/* perf's wake-ups queue one of the works. */
+	if (auxtrace_counter_exists(&s->counter))
+		auxtrace_counter_mute(&s->counter);
+	cancel_work_sync(&s->tend);
+	cancel_delayed_work_sync(&s->flush);
+	if (auxtrace_counter_exists(&s->counter))
+		auxtrace_counter_destroy(&s->counter);
+}

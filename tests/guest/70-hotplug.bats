@@ -1,0 +1,91 @@
+# A stream lives through its CPU going away and coming back.
+
+load lib
+
+cpu1=/sys/devices/system/cpu/cpu1/online
+
+setup() { load_modules config="$fast" buffer_size=256K; }
+
+teardown() {
+	echo 1 >"$cpu1"
+	unload_modules
+}
+
+@test "what was there arrives, then the reader waits, then trace goes on" {
+	exec {fd}</dev/auxtrace1
+	wait_until state_is 1 full
+	echo 0 >"$cpu1"
+	wait_until state_is 1 offline
+	# All that was in the buffer, and nothing behind it.
+	dd bs=1M count=1 status=none <&$fd >"$BATS_TEST_TMPDIR/a"
+	[[ $(stat -c %s "$BATS_TEST_TMPDIR/a") -ge $((256 * 1024 - 64)) ]]
+	auxcheck --bytes 1M - <&$fd >"$BATS_TEST_TMPDIR/b" & pid=$!
+	wait_until grep -q '^State:.S' "/proc/$pid/status"
+	echo 1 >"$cpu1"
+	wait "$pid"
+	output=$(<"$BATS_TEST_TMPDIR/b")
+	[[ $(field bytes) -eq $((1 << 20)) ]]
+	run -0 auxcheck "$BATS_TEST_TMPDIR/a"
+	exec {fd}<&-
+	state_is 1 closed
+}
+
+@test "30 times while a fast reader reads" {
+	auxcheck --bytes 1G --restarts --random-size 11 /dev/auxtrace1 >"$BATS_TEST_TMPDIR/out" & pid=$!
+	wait_until state_is 1 running
+	for ((i = 0; i < 30; i++)); do
+		echo 0 >"$cpu1"
+		echo 1 >"$cpu1"
+		before=$(stat_of 1 bytes)
+		wait_until eval "(( \$(stat_of 1 bytes) > $before + 500000 ))"
+	done
+	[[ $(stat_of 1 gaps_hotplug) -eq 30 ]]
+	kill -TERM "$pid"
+	wait "$pid"
+	output=$(<"$BATS_TEST_TMPDIR/out")
+	echo "$output"; cat $class/auxtrace1/stats
+	[[ $(field restarts) -eq 30 ]]
+}
+
+@test "30 times while a poll waits for little" {
+	setting 1 config "$slow"
+	auxcheck --bytes 1M --restarts --poll /dev/auxtrace1 >"$BATS_TEST_TMPDIR/out" & pid=$!
+	wait_until state_is 1 running
+	for ((i = 0; i < 30; i++)); do
+		echo 0 >"$cpu1"
+		wait_until state_is 1 offline
+		echo 1 >"$cpu1"
+		wait_until state_is 1 running
+	done
+	before=$(stat_of 1 bytes)
+	wait_until eval "(( \$(stat_of 1 bytes) > $before ))"
+	[[ $(stat_of 1 gaps_hotplug) -eq 30 ]]
+	kill -TERM "$pid"
+	wait "$pid"
+}
+
+@test "a reader that waits for a CPU that is offline uses no time" {
+	exec {fd}</dev/auxtrace1
+	echo 0 >"$cpu1"
+	cat <&$fd >/dev/null & pid=$!
+	exec {fd}<&-
+	wait_until state_is 1 offline
+	wait_until grep -q '^State:.S' "/proc/$pid/status"
+	switches() { awk '/ctxt_switches/ { sum += $2 } END { print sum }' "/proc/$pid/status"; }
+	before=$(switches)
+	sleep 2
+	# A busy loop would be switched away from hundreds of times.
+	(( $(switches) - before < 10 ))
+	kill "$pid"
+	wait "$pid" || true
+	state_is 1 offline
+}
+
+@test "closed while the CPU is offline, opened when it is back" {
+	exec {fd}</dev/auxtrace1
+	echo 0 >"$cpu1"
+	exec {fd}<&-
+	state_is 1 offline
+	echo 1 >"$cpu1"
+	run -0 auxcheck --bytes 1M /dev/auxtrace1
+}
