@@ -8,14 +8,11 @@ teardown() { unload_modules; }
 # fill_and_drain CPU: a hundred times. A read takes all of the full buffer, up to
 # the gap.
 fill_and_drain() {
-	local cpu=$1 fd i
-	exec {fd}<"/dev/auxtrace$cpu"
-	for ((i = 1; i <= 100; i++)); do
-		wait_until state_is "$cpu" full
-		[[ $(stat_of "$cpu" gaps) -eq $i && $(stops_of "$cpu") -eq $i ]]
-		dd bs=64K count=1 status=none <&$fd >>"$BATS_TEST_TMPDIR/trace"
-	done
-	exec {fd}<&-
+	timeout "$patience" fileops refill "/dev/auxtrace$1" "$class/auxtrace$1/state" 100 \
+		>"$BATS_TEST_TMPDIR/trace"
+	cat "$class/auxtrace$1/stats"
+	[[ $(stat_of "$1" gaps) -eq 101 && $(stops_of "$1") -eq 101 ]]
+	[[ $(stat_of "$1" gaps_full) -eq 101 && $(stat_of "$1" reads) -eq 100 ]]
 	run -0 auxcheck "$BATS_TEST_TMPDIR/trace"
 	echo "$output"
 	[[ $(field stops) -eq 99 ]]

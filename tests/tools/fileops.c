@@ -165,13 +165,54 @@ static int do_poll(char **args)
 	return 0;
 }
 
+/* Waits until the device's attribute "state" is "full"; forever if it never is. */
+static void wait_until_full(const char *attribute)
+{
+	char state[16] = "";
+
+	while (strncmp(state, "full", 4)) {
+		int fd = open_or_die(attribute, O_RDONLY);
+
+		if (read(fd, state, sizeof(state)) < 0)
+			die(attribute);
+		close(fd);
+		usleep(500);
+	}
+}
+
+/*
+ * refill DEVICE STATE-ATTRIBUTE TIMES: lets the buffer fill, and reads what one
+ * read gives, so many times; writes that to standard output.
+ */
+static int do_refill(char **args)
+{
+	static char buffer[4 << 20];
+	int fd = open_or_die(args[0], O_RDONLY);
+	long times = strtol(args[2], NULL, 0);
+
+	while (times--) {
+		ssize_t n;
+
+		wait_until_full(args[1]);
+		n = read(fd, buffer, sizeof(buffer));
+		if (n < 0)
+			die("read");
+		if (write(STDOUT_FILENO, buffer, n) != n)
+			die("write");
+	}
+	/* What the last read made room for, so that the counts can be compared. */
+	wait_until_full(args[1]);
+	return 0;
+}
+
 static const struct command {
 	const char *name;
 	int nr_args;
 	int (*run)(char **args);
 } commands[] = {
-	{ "open", 2, do_open },	  { "calls", 1, do_calls },   { "nonblock", 1, do_nonblock },
-	{ "eintr", 1, do_eintr }, { "efault", 2, do_efault }, { "poll", 3, do_poll },
+	{ "open", 2, do_open },	    { "calls", 1, do_calls },	{ "nonblock", 1, do_nonblock },
+	{ "eintr", 1, do_eintr },   { "efault", 2, do_efault }, { "poll", 3, do_poll },
+	{ "refill", 3, do_refill },
 };
 
 int main(int argc, char **argv)
