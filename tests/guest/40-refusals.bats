@@ -212,14 +212,6 @@ compat_only() {
 	exec {fd}<&-
 }
 
-@test "open: more memory than there is" {
-	modprobe auxtrace max_total=64G buffer_size=2G
-	refused "Cannot allocate memory" "no AUX buffer of 2147483648 bytes" cat /dev/auxtrace0
-	state_is 0 closed
-	setting 0 buffer_size 64K
-	head -c 100 /dev/auxtrace0 >/dev/null
-}
-
 @test "rmmod: refused while a device is open" {
 	modprobe auxtrace
 	exec {fd}</dev/auxtrace0

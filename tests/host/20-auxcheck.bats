@@ -1,17 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests of the checker itself. They need no kernel module. AUXCHECK can name a
-# program that was built already.
+# Tests of the checker itself. They need no kernel module.
 
-setup_file() {
-	if [ -z "${AUXCHECK:-}" ]; then
-		AUXCHECK=$BATS_FILE_TMPDIR/auxcheck
-		"${CC:-cc}" -O2 -std=gnu11 -Wall -Wextra -Werror \
-			-o "$AUXCHECK" "$BATS_TEST_DIRNAME/auxcheck.c"
-		export AUXCHECK
-	fi
-}
+bats_require_minimum_version 1.5.0
+
+AUXCHECK=$AUXTRACE_BUILD/bin/auxcheck
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -294,4 +288,12 @@ field() {
 	[[ $output == *"./missing: No such file"* ]]
 	run "$AUXCHECK" --help
 	[ "$status" -eq 0 ]
+}
+
+@test "a pattern that begins anew is refused unless allowed" {
+	"$AUXCHECK" --generate 8000 >good
+	cat good good >twice
+	run -1 "$AUXCHECK" twice
+	run -0 "$AUXCHECK" --restarts twice
+	[[ $output == *restarts=1* ]]
 }

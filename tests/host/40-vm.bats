@@ -36,7 +36,8 @@ no_qemu() { ! pgrep -f "$log" >/dev/null; }
 	done
 	grep -q 'the command starts' "$log"
 	kill -TERM "$pid"
-	run wait "$pid"
+	status=0
+	wait "$pid" || status=$?
 	[[ $status -eq 143 ]]
 	no_qemu
 }
