@@ -26,6 +26,7 @@ clean:
 # installs the module for the running kernel now, for each new kernel later.
 DKMS ?= dkms
 SRCDIR ?= /usr/src
+INCLUDEDIR ?= /usr/local/include
 DKMS_SRC = $(SRCDIR)/auxtrace-$(VERSION)
 DKMS_MODULE = -m auxtrace -v $(VERSION)
 
@@ -37,10 +38,11 @@ install: | dkms-there
 	$(DKMS) add $(DKMS_MODULE)
 	$(DKMS) build $(DKMS_MODULE)
 	$(DKMS) install $(DKMS_MODULE)
+	install -D -m 644 module/include/uapi/linux/auxtrace.h "$(INCLUDEDIR)/linux/auxtrace.h"
 
 uninstall: | dkms-there
 	$(DKMS) remove $(DKMS_MODULE) --all
-	rm -rf "$(DKMS_SRC)"
+	rm -rf "$(DKMS_SRC)" "$(INCLUDEDIR)/linux/auxtrace.h"
 
 .PHONY: dkms-there
 dkms-there:
@@ -62,8 +64,9 @@ help:
 	@echo "             KDIR=DIR                        for the kernel built in DIR"
 	@echo "             AUXTRACE_CONSUMER=native|compat where the kernel-consumer API comes from"
 	@echo "             AUXTRACE_SIM=n                  without the simulated PMU"
-	@echo "  install    give the module to DKMS, which builds and installs it (as root)"
-	@echo "  uninstall  take it from DKMS (as root)"
+	@echo "  install    give the module to DKMS, which builds and installs it, and"
+	@echo "             install <linux/auxtrace.h> (as root)"
+	@echo "  uninstall  undo that (as root)"
 	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
 	@echo "  check      run all tests, most of them in virtual machines"
 	@echo "  lint       run the checks of style and types alone"

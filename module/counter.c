@@ -19,6 +19,7 @@
 #include <linux/perf_event.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
@@ -317,6 +318,25 @@ unsigned long auxtrace_counter_head(struct auxtrace_counter *counter)
 		head = perf_event_aux_head(event);
 	rcu_read_unlock();
 	return head;
+}
+
+/**
+ * auxtrace_counter_clock() - what time is it for perf?
+ * @counter:	the counter
+ *
+ * Context: any.
+ * Return: nanoseconds of the clock that perf's records bear.
+ */
+u64 auxtrace_counter_clock(struct auxtrace_counter *counter)
+{
+	struct perf_event *event;
+	u64 now;
+
+	rcu_read_lock();
+	event = rcu_dereference(counter->event);
+	now = event ? event->clock() : local_clock();
+	rcu_read_unlock();
+	return now;
 }
 
 /**

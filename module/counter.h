@@ -54,6 +54,7 @@ bool auxtrace_counter_detached(struct auxtrace_counter *counter);
 int auxtrace_counter_start(struct auxtrace_counter *counter);
 void auxtrace_counter_stop(struct auxtrace_counter *counter);
 unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);
+u64 auxtrace_counter_clock(struct auxtrace_counter *counter);
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter);
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail);

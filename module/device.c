@@ -148,12 +148,19 @@ static __poll_t device_poll(struct file *file, poll_table *table)
 	return auxtrace_stream_poll(stream_of(file), file, table);
 }
 
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return auxtrace_ioctl(stream_of(file), cmd, arg);
+}
+
 static const struct file_operations device_fops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
 	.release = device_release,
 	.read_iter = device_read_iter,
 	.poll = device_poll,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 };
 
 static void device_free(struct device *dev)

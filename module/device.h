@@ -37,6 +37,9 @@ struct auxtrace_device {
 
 extern const struct attribute_group *auxtrace_device_groups[];
 
+long auxtrace_ioctl(struct auxtrace_stream *stream, unsigned int cmd,
+		    unsigned long arg);
+
 int auxtrace_devices_create(void);
 void auxtrace_devices_destroy(void);
 

@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/auxtrace.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -37,7 +38,10 @@ struct auxtrace_settings auxtrace_defaults = {
  */
 #define MAX_BUFFER_SIZE	(2ULL << 30)
 
-static const char * const format_names[] = { "raw" };
+static const char * const format_names[] = {
+	[AUXTRACE_FORMAT_RAW] = "raw",
+	[AUXTRACE_FORMAT_FRAMED] = "framed",
+};
 
 /* A number of bytes: "65536", "0x10000", "64K", "4M". */
 static int parse_size(const char *text, u64 *value)
@@ -134,7 +138,7 @@ static const struct setting_info setting_info[AUXTRACE_NR_SETTINGS] = {
 		"bytes, at most buffer_size; 0 for half of it" },
 	[AUXTRACE_FLUSH_MS] = { "flush_ms", parse_flush_ms, "%llu",
 		"milliseconds from 1 to 3600000; 0 for never" },
-	[AUXTRACE_FORMAT] = { "format", parse_format, NULL, "raw" },
+	[AUXTRACE_FORMAT] = { "format", parse_format, NULL, "raw or framed" },
 	[AUXTRACE_CONFIG] = { "config", parse_u64, "0x%llx", WANT_U64 },
 	[AUXTRACE_CONFIG1] = { "config1", parse_u64, "0x%llx", WANT_U64 },
 	[AUXTRACE_CONFIG2] = { "config2", parse_u64, "0x%llx", WANT_U64 },
@@ -272,7 +276,7 @@ SETTING_PARAM(watermark, AUXTRACE_WATERMARK,
 	      "bytes after which a reader is woken (default 0: half of the buffer)");
 SETTING_PARAM(flush_ms, AUXTRACE_FLUSH_MS,
 	      "how long a reader waits at most for data below the watermark, in milliseconds (default 100; 0: for ever)");
-SETTING_PARAM(format, AUXTRACE_FORMAT, "format of the stream: raw (default)");
+SETTING_PARAM(format, AUXTRACE_FORMAT, "format of the stream: raw (default) or framed");
 SETTING_PARAM(config, AUXTRACE_CONFIG,
 	      "the PMU's settings, as in perf_event_attr (default: a useful trace for the PMU)");
 SETTING_PARAM(config1, AUXTRACE_CONFIG1, "likewise");

@@ -41,7 +41,7 @@ enum auxtrace_setting {
  * @value:	by enum auxtrace_setting: @AUXTRACE_BUFFER_SIZE and
  *		@AUXTRACE_WATERMARK (0: the kernel's default, half of the buffer)
  *		in bytes, @AUXTRACE_FLUSH_MS in milliseconds (0: never),
- *		@AUXTRACE_FORMAT (0: raw), the others as in struct
+ *		@AUXTRACE_FORMAT as &enum auxtrace_format, the others as in struct
  *		perf_event_attr
  * @given:	bit mask by enum auxtrace_setting: what somebody has set, as
  *		opposed to a default

@@ -32,7 +32,8 @@
  */
 static bool something_to_do(struct auxtrace_stream *s)
 {
-	if (auxtrace_has_data(s))
+	if (auxtrace_available(s) || auxtrace_window_under_way(s) ||
+	    READ_ONCE(s->ended))
 		return true;
 	auxtrace_arm_flush(s);
 	if (READ_ONCE(s->failed))
@@ -41,8 +42,11 @@ static bool something_to_do(struct auxtrace_stream *s)
 	       auxtrace_counter_seems_stopped(&s->counter);
 }
 
-/* Bytes from the tail that one read may take: up to the head, or to a gap. */
-static unsigned long readable(struct auxtrace_stream *s, unsigned int gaps_here)
+/*
+ * Bytes from the tail that one read may take: up to the head, or to the first gap
+ * but the @gaps_here that are right at the tail.
+ */
+unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int gaps_here)
 {
 	unsigned long end = auxtrace_head(s);
 
@@ -51,41 +55,78 @@ static unsigned long readable(struct auxtrace_stream *s, unsigned int gaps_here)
 	return end - s->tail;
 }
 
-/*
- * Copies up to @want bytes from the tail into the bounce buffer. A gap right
- * before them is crossed only by the first copy of a read (@first).
- */
+/* Copies up to @n readable bytes from the tail into the bounce buffer. */
+long auxtrace_take_payload(struct auxtrace_stream *s, unsigned long n)
+{
+	unsigned long cursor = s->tail - s->base;
+
+	n = min(n, BOUNCE_SIZE);
+	return auxtrace_counter_copy(&s->counter, cursor, cursor + n, s->bounce);
+}
+
+/* Moves the tail over @n bytes that have reached the reader. */
+void auxtrace_give_payload(struct auxtrace_stream *s, unsigned long n)
+{
+	WRITE_ONCE(s->tail, s->tail + n);
+	auxtrace_counter_set_tail(&s->counter, s->tail - s->base);
+	auxtrace_count(&s->stats->bytes, n);
+}
+
+/* A gap right before the tail is crossed only by the first copy of a read. */
+static long take_raw(struct auxtrace_stream *s, size_t want, bool first)
+{
+	unsigned int gaps_here = auxtrace_gaps_at_tail(s);
+	unsigned long n;
+
+	if (gaps_here && !first)
+		return 0;
+	n = min_t(unsigned long, auxtrace_readable(s, gaps_here), want);
+	return n ? auxtrace_take_payload(s, n) : 0;
+}
+
+static void give_raw(struct auxtrace_stream *s, unsigned long n)
+{
+	while (auxtrace_gaps_at_tail(s))
+		auxtrace_pop_gap(s);
+	auxtrace_give_payload(s, n);
+}
+
+/* Fills the bounce buffer with up to @want bytes of what comes next. */
 static long take(struct auxtrace_stream *s, size_t want, bool first)
 {
-	unsigned int gaps_here;
-	unsigned long n = 0;
-	long ret = 0;
+	long ret;
 
 	mutex_lock(&s->lock);
+	s->began = true;
 	auxtrace_keep_running(s);
-	gaps_here = auxtrace_gaps_at_tail(s);
-	if (first || !gaps_here)
-		n = min3(readable(s, gaps_here), (unsigned long)want, BOUNCE_SIZE);
-	if (n)
-		ret = auxtrace_counter_copy(&s->counter, s->tail - s->base,
-					    s->tail - s->base + n, s->bounce);
-	else if (first && s->failed)
+	if (s->format == AUXTRACE_FORMAT_FRAMED)
+		ret = auxtrace_window_take(s, want, first);
+	else
+		ret = take_raw(s, want, first);
+	if (!ret && first && s->failed)
 		ret = -EIO;
 	mutex_unlock(&s->lock);
 	return ret;
 }
 
-/* @n bytes have reached the reader, and what gaps were before them. */
+/* @n bytes of what was taken have reached the reader. */
 static void give(struct auxtrace_stream *s, unsigned long n)
 {
 	mutex_lock(&s->lock);
-	while (auxtrace_gaps_at_tail(s))
-		auxtrace_pop_gap(s);
-	WRITE_ONCE(s->tail, s->tail + n);
-	auxtrace_counter_set_tail(&s->counter, s->tail - s->base);
-	WRITE_ONCE(s->stats->bytes, s->stats->bytes + n);
+	if (s->format == AUXTRACE_FORMAT_FRAMED)
+		auxtrace_window_give(s, n);
+	else
+		give_raw(s, n);
 	auxtrace_keep_running(s);
 	mutex_unlock(&s->lock);
+}
+
+/* After STOP, when all that it published is read. Needs no lock. */
+static bool at_end(struct auxtrace_stream *s)
+{
+	return READ_ONCE(s->ended) && !auxtrace_available(s) &&
+	       !auxtrace_window_under_way(s) &&
+	       (s->format == AUXTRACE_FORMAT_RAW || READ_ONCE(s->last_given));
 }
 
 /*
@@ -124,8 +165,8 @@ static ssize_t read_available(struct auxtrace_stream *s, struct iov_iter *to)
  * moves only over bytes that have reached @to.
  *
  * Context: may sleep; concurrent calls are serialised.
- * Return: bytes; 0 if @to has no room; -EAGAIN (@nonblock); -EFAULT; -EIO when
- * the event cannot run; -ERESTARTSYS.
+ * Return: bytes; 0 if @to has no room, or after STOP when all is read; -EAGAIN
+ * (@nonblock); -EFAULT; -EIO when the event cannot run; -ERESTARTSYS.
  */
 ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
 			     bool nonblock)
@@ -142,7 +183,7 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
 		if (ret > 0)
 			WRITE_ONCE(s->stats->reads, s->stats->reads + 1);
 		mutex_unlock(&s->read_lock);
-		if (ret)
+		if (ret || at_end(s))
 			return ret;
 
 		if (nonblock) {
@@ -155,6 +196,19 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
 	}
 }
 
+/* Would a read return data, as much as the poller wants? Needs no lock. */
+static bool enough_to_read(struct auxtrace_stream *s)
+{
+	unsigned long available = auxtrace_available(s);
+
+	if (available >= READ_ONCE(s->wake_bytes) || auxtrace_window_under_way(s))
+		return true;
+	/* It does not get more before the reader has made room. */
+	if (available && (READ_ONCE(s->stopped) || READ_ONCE(s->down)))
+		return true;
+	return READ_ONCE(s->ended) && !at_end(s);
+}
+
 /**
  * auxtrace_stream_poll() - what could a reader do?
  * @s:		the stream
@@ -162,8 +216,9 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
  * @table:	the poller
  *
  * Context: may sleep, does not.
- * Return: EPOLLIN with data to read, EPOLLPRI with a gap that no read has
- * crossed yet, EPOLLERR when the event cannot run.
+ * Return: EPOLLIN with at least the threshold's bytes to read, or when there will
+ * not be more; EPOLLPRI with a gap that no read has crossed yet; EPOLLHUP after
+ * STOP when all is read; EPOLLERR when the event cannot run.
  */
 __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 			      poll_table *table)
@@ -171,12 +226,15 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 	__poll_t mask = 0;
 
 	poll_wait(file, &s->wait, table);
-	if (something_to_do(s)) {
-		if (auxtrace_has_data(s))
-			mask |= EPOLLIN | EPOLLRDNORM;
-		else
-			schedule_work(&s->tend);
-	}
+	if (enough_to_read(s))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	else
+		auxtrace_arm_flush(s);
+	if (!READ_ONCE(s->stopped) && !READ_ONCE(s->down) && !READ_ONCE(s->ended) &&
+	    auxtrace_counter_seems_stopped(&s->counter))
+		schedule_work(&s->tend);
+	if (at_end(s))
+		mask |= EPOLLHUP;
 	if (READ_ONCE(s->nr_gaps))
 		mask |= EPOLLPRI;
 	if (READ_ONCE(s->failed))
@@ -190,13 +248,15 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
  *
  * Context: any; needs no lock.
  */
-enum auxtrace_state auxtrace_stream_state(struct auxtrace_stream *s)
+enum auxtrace_stream_state auxtrace_stream_state(struct auxtrace_stream *s)
 {
+	if (READ_ONCE(s->ended))
+		return AUXTRACE_STATE_STOPPED;
 	if (READ_ONCE(s->failed))
-		return AUXTRACE_ERROR;
+		return AUXTRACE_STATE_ERROR;
 	if (READ_ONCE(s->down))
-		return AUXTRACE_OFFLINE;
-	return READ_ONCE(s->stopped) ? AUXTRACE_FULL : AUXTRACE_RUNNING;
+		return AUXTRACE_STATE_OFFLINE;
+	return READ_ONCE(s->stopped) ? AUXTRACE_STATE_FULL : AUXTRACE_STATE_RUNNING;
 }
 
 /**
@@ -228,6 +288,9 @@ struct auxtrace_stream *auxtrace_stream_open(const struct auxtrace_pmu *pmu, int
 	s->cpu = cpu;
 	s->settings = *settings;
 	s->stats = stats;
+	auxtrace_stats_snapshot(stats, &s->stats_before);
+	s->format = settings->value[AUXTRACE_FORMAT];
+	s->wake_bytes = 1;
 	s->flush_delay = msecs_to_jiffies(settings->value[AUXTRACE_FLUSH_MS]);
 	init_waitqueue_head(&s->wait);
 	mutex_init(&s->read_lock);

@@ -4,6 +4,7 @@
 #define AUXTRACE_STREAM_H
 
 #include <linux/atomic.h>
+#include <linux/auxtrace.h>
 #include <linux/poll.h>
 #include <linux/types.h>
 
@@ -21,6 +22,8 @@ struct iov_iter;
  * @gaps_full:	gaps because the buffer was full
  * @gaps_driver: gaps because the driver stopped although there was room
  * @gaps_hotplug: gaps because the CPU was offline
+ * @gaps_stopped: gaps because of a STOP and START
+ * @windows:	windows delivered
  * @gap_ns:	nanoseconds in gaps
  * @flushes:	flushes
  * @wakeups:	wake-ups by perf
@@ -37,23 +40,11 @@ struct auxtrace_stats {
 	u64 gaps_full;
 	u64 gaps_driver;
 	u64 gaps_hotplug;
+	u64 gaps_stopped;
+	u64 windows;
 	u64 gap_ns;
 	u64 flushes;
 	atomic64_t wakeups;
-};
-
-/**
- * enum auxtrace_state - what a stream is doing
- * @AUXTRACE_RUNNING:	the event runs
- * @AUXTRACE_FULL:	the event has stopped, and waits for room
- * @AUXTRACE_OFFLINE:	the CPU is, or has been and old data is still to be read
- * @AUXTRACE_ERROR:	the event cannot run
- */
-enum auxtrace_state {
-	AUXTRACE_RUNNING,
-	AUXTRACE_FULL,
-	AUXTRACE_OFFLINE,
-	AUXTRACE_ERROR,
 };
 
 struct auxtrace_stream *auxtrace_stream_open(const struct auxtrace_pmu *pmu, int cpu,
@@ -64,6 +55,17 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *stream, struct iov_iter *to
 			     bool nonblock);
 __poll_t auxtrace_stream_poll(struct auxtrace_stream *stream, struct file *file,
 			      poll_table *table);
-enum auxtrace_state auxtrace_stream_state(struct auxtrace_stream *stream);
+enum auxtrace_stream_state auxtrace_stream_state(struct auxtrace_stream *stream);
+
+/* control.c */
+void auxtrace_stats_snapshot(struct auxtrace_stats *stats, struct auxtrace_stats *copy);
+void auxtrace_stream_info(struct auxtrace_stream *stream, struct auxtrace_info *info);
+void auxtrace_stream_status(struct auxtrace_stream *stream,
+			    struct auxtrace_status *status);
+void auxtrace_stream_start(struct auxtrace_stream *stream);
+void auxtrace_stream_stop(struct auxtrace_stream *stream);
+u64 auxtrace_stream_flush(struct auxtrace_stream *stream);
+int auxtrace_stream_set_format(struct auxtrace_stream *stream, u32 format);
+int auxtrace_stream_set_wake_bytes(struct auxtrace_stream *stream, u64 bytes);
 
 #endif /* AUXTRACE_STREAM_H */

@@ -20,6 +20,7 @@
 #ifndef AUXTRACE_STREAM_INTERNAL_H
 #define AUXTRACE_STREAM_INTERNAL_H
 
+#include <linux/auxtrace.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
@@ -39,9 +40,32 @@
 /**
  * struct auxtrace_gap - trace that is missing
  * @at:		offset in the stream of the first byte behind it
+ * @causes:	AUXTRACE_WINDOW_* of the causes
+ * @ns:		nanoseconds that it lasted, so far
  */
 struct auxtrace_gap {
 	unsigned long at;
+	u32 causes;
+	u64 ns;
+};
+
+/**
+ * struct auxtrace_framer - the window that is being delivered
+ * @header:	its header, little endian
+ * @header_left: bytes of it that are still to be delivered
+ * @payload_left: likewise of the payload, which stays in the AUX buffer
+ * @pad_left:	likewise of the zeroes behind
+ * @seq:	sequence number of the next window
+ *
+ * No window is under way while nothing is left of any. Guarded by the stream's
+ * lock; the three counts are also read without, to see if there is anything.
+ */
+struct auxtrace_framer {
+	struct auxtrace_window header;
+	unsigned int header_left;
+	unsigned long payload_left;
+	unsigned int pad_left;
+	u64 seq;
 };
 
 /**
@@ -54,6 +78,7 @@ struct auxtrace_gap {
  * @cpu:	the CPU's number; constant
  * @settings:	in force; constant
  * @stats:	the device's; see there
+ * @stats_before: what @stats were at open; constant
  * @flush_delay: jiffies a reader waits before a flush; 0: no flush; constant
  * @wait:	readers and pollers
  * @hotplug_entry: in the list of streams that hear of CPU hotplug; see hotplug.c
@@ -68,7 +93,16 @@ struct auxtrace_gap {
  * @seen_tail:	@tail then
  * @seen_room:	bytes that were free for the driver, at least, when it had
  *		published up to @seen_head
+ * @format:	&enum auxtrace_format
+ * @began:	somebody has read
+ * @wake_bytes:	poll's threshold. Also read without @lock
+ * @framer:	see there
+ * @flushed_to:	offset up to which the last flush published something
  * @closing:	nothing is to be started any more
+ * @ended:	STOP is in force: the event is not to run. Also read without @lock
+ * @ended_at:	since when (ktime_get_ns())
+ * @last_given:	a window that says LAST was delivered since. Also read without @lock
+ * @start_due:	START was called, and its gap is still to be queued
  * @down:	the event has left its CPU, which went offline; a new one is to be
  *		made when the CPU is back and @counter is read. Also read without
  *		@lock
@@ -92,6 +126,7 @@ struct auxtrace_stream {
 	int cpu;
 	struct auxtrace_settings settings;
 	struct auxtrace_stats *stats;
+	struct auxtrace_stats stats_before;
 	unsigned long flush_delay;
 	wait_queue_head_t wait;
 	struct list_head hotplug_entry;
@@ -106,7 +141,16 @@ struct auxtrace_stream {
 	unsigned long seen_head;
 	unsigned long seen_tail;
 	unsigned long seen_room;
+	u32 format;
+	bool began;
+	unsigned long wake_bytes;
+	struct auxtrace_framer framer;
+	unsigned long flushed_to;
 	bool closing;
+	bool ended;
+	u64 ended_at;
+	bool last_given;
+	bool start_due;
 	bool down;
 	bool stopped;
 	bool failed;
@@ -122,15 +166,31 @@ struct auxtrace_stream {
 	struct delayed_work flush;
 };
 
+static inline void auxtrace_count(u64 *statistic, u64 n)
+{
+	WRITE_ONCE(*statistic, *statistic + n);
+}
+
 /* upkeep.c; all but the first two with @lock held */
-bool auxtrace_has_data(struct auxtrace_stream *s);
+unsigned long auxtrace_available(struct auxtrace_stream *s);
 void auxtrace_arm_flush(struct auxtrace_stream *s);
 unsigned long auxtrace_head(struct auxtrace_stream *s);
 void auxtrace_keep_running(struct auxtrace_stream *s);
 unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s);
 struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n);
 void auxtrace_pop_gap(struct auxtrace_stream *s);
+unsigned long auxtrace_flush_now(struct auxtrace_stream *s);
 int auxtrace_upkeep_begin(struct auxtrace_stream *s);
 void auxtrace_upkeep_end(struct auxtrace_stream *s);
+
+/* window.c; all but the first with @lock held */
+bool auxtrace_window_under_way(struct auxtrace_stream *s);
+long auxtrace_window_take(struct auxtrace_stream *s, size_t want, bool first);
+void auxtrace_window_give(struct auxtrace_stream *s, unsigned long n);
+
+/* stream.c; with @lock held */
+long auxtrace_take_payload(struct auxtrace_stream *s, unsigned long n);
+void auxtrace_give_payload(struct auxtrace_stream *s, unsigned long n);
+unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int gaps_here);
 
 #endif /* AUXTRACE_STREAM_INTERNAL_H */

@@ -115,10 +115,11 @@ static DEVICE_ATTR_RO(cpu);
 static const char *state_name(struct auxtrace_device *adev)
 {
 	static const char * const names[] = {
-		[AUXTRACE_RUNNING] = "running",
-		[AUXTRACE_FULL] = "full",
-		[AUXTRACE_OFFLINE] = "offline",
-		[AUXTRACE_ERROR] = "error",
+		[AUXTRACE_STATE_RUNNING] = "running",
+		[AUXTRACE_STATE_FULL] = "full",
+		[AUXTRACE_STATE_STOPPED] = "stopped",
+		[AUXTRACE_STATE_OFFLINE] = "offline",
+		[AUXTRACE_STATE_ERROR] = "error",
 	};
 	const char *name;
 
@@ -141,26 +142,26 @@ static DEVICE_ATTR_RO(state);
 
 static ssize_t stats_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct auxtrace_stats *stats = &to_adev(dev)->stats;
+	struct auxtrace_stats stats;
 
+	auxtrace_stats_snapshot(&to_adev(dev)->stats, &stats);
 	return sysfs_emit(buf,
 			  "opens %llu\n"
 			  "reads %llu\n"
 			  "bytes %llu\n"
+			  "windows %llu\n"
 			  "gaps %llu\n"
 			  "gaps_full %llu\n"
 			  "gaps_driver %llu\n"
 			  "gaps_hotplug %llu\n"
+			  "gaps_stopped %llu\n"
 			  "gap_ns %llu\n"
 			  "flushes %llu\n"
 			  "wakeups %llu\n",
-			  READ_ONCE(stats->opens), READ_ONCE(stats->reads),
-			  READ_ONCE(stats->bytes), READ_ONCE(stats->gaps),
-			  READ_ONCE(stats->gaps_full),
-			  READ_ONCE(stats->gaps_driver),
-			  READ_ONCE(stats->gaps_hotplug),
-			  READ_ONCE(stats->gap_ns), READ_ONCE(stats->flushes),
-			  (u64)atomic64_read(&stats->wakeups));
+			  stats.opens, stats.reads, stats.bytes, stats.windows,
+			  stats.gaps, stats.gaps_full, stats.gaps_driver,
+			  stats.gaps_hotplug, stats.gaps_stopped, stats.gap_ns,
+			  stats.flushes, (u64)atomic64_read(&stats.wakeups));
 }
 static DEVICE_ATTR_RO(stats);
 

@@ -43,19 +43,23 @@ struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n)
 	return &s->gaps[(s->first_gap + n) % AUXTRACE_MAX_GAPS];
 }
 
-static void count(u64 *statistic, u64 n)
+/*
+ * Queues a gap for a cause, and counts it. A gap that is still open goes on with
+ * one more cause; one at the same place that is over counts apart, but a reader
+ * cannot tell them apart: they share an entry.
+ */
+static void push_gap(struct auxtrace_stream *s, unsigned long at, u32 cause)
 {
-	WRITE_ONCE(*statistic, *statistic + n);
-}
+	struct auxtrace_gap *gap;
 
-/* Counts a gap, and queues it unless it is where the last one is. */
-static void push_gap(struct auxtrace_stream *s, unsigned long at)
-{
-	count(&s->stats->gaps, 1);
-	if (s->nr_gaps && auxtrace_nth_gap(s, s->nr_gaps - 1)->at == at)
-		return;
-	auxtrace_nth_gap(s, s->nr_gaps)->at = at;
-	WRITE_ONCE(s->nr_gaps, s->nr_gaps + 1);
+	if (!s->stopped && !s->down)
+		auxtrace_count(&s->stats->gaps, 1);
+	if (!s->nr_gaps || auxtrace_nth_gap(s, s->nr_gaps - 1)->at != at) {
+		*auxtrace_nth_gap(s, s->nr_gaps) = (struct auxtrace_gap) { .at = at };
+		WRITE_ONCE(s->nr_gaps, s->nr_gaps + 1);
+	}
+	gap = auxtrace_nth_gap(s, s->nr_gaps - 1);
+	gap->causes |= cause;
 }
 
 void auxtrace_pop_gap(struct auxtrace_stream *s)
@@ -81,12 +85,13 @@ unsigned long auxtrace_head(struct auxtrace_stream *s)
 }
 
 /*
- * Is there something to read? Needs no lock. While a counter takes the place of
- * another the answer can be a wrong yes; a wrong no is followed by a wake-up.
+ * Bytes that can be read. Needs no lock. While a counter takes the place of
+ * another the answer can be too large; one that is too small is followed by a
+ * wake-up.
  */
-bool auxtrace_has_data(struct auxtrace_stream *s)
+unsigned long auxtrace_available(struct auxtrace_stream *s)
 {
-	return READ_ONCE(s->base) + auxtrace_counter_head(&s->counter) !=
+	return READ_ONCE(s->base) + auxtrace_counter_head(&s->counter) -
 	       READ_ONCE(s->tail);
 }
 
@@ -120,12 +125,14 @@ static void begin_gap(struct auxtrace_stream *s)
 	u64 woken_at = READ_ONCE(s->counter.woken_at);
 
 	look(s);
-	push_gap(s, s->seen_head);
+	if (s->seen_room < s->counter.size / FULL_FRACTION) {
+		push_gap(s, s->seen_head, AUXTRACE_WINDOW_FULL);
+		auxtrace_count(&s->stats->gaps_full, 1);
+	} else {
+		push_gap(s, s->seen_head, 0);
+		auxtrace_count(&s->stats->gaps_driver, 1);
+	}
 	s->stopped_at = woken_at > s->started_at ? woken_at : ktime_get_ns();
-	if (s->seen_room < s->counter.size / FULL_FRACTION)
-		count(&s->stats->gaps_full, 1);
-	else
-		count(&s->stats->gaps_driver, 1);
 	WRITE_ONCE(s->stalled, s->started_head == s->seen_head);
 	WRITE_ONCE(s->stopped, true);
 }
@@ -136,19 +143,36 @@ static void begin_gap(struct auxtrace_stream *s)
  */
 static void begin_hotplug_gap(struct auxtrace_stream *s)
 {
-	count(&s->stats->gaps_hotplug, 1);
-	if (!s->stopped) {
-		push_gap(s, auxtrace_head(s));
+	push_gap(s, auxtrace_head(s), AUXTRACE_WINDOW_HOTPLUG);
+	auxtrace_count(&s->stats->gaps_hotplug, 1);
+	if (!s->stopped)
 		s->stopped_at = ktime_get_ns();
-	}
 	WRITE_ONCE(s->stopped, false);
 	WRITE_ONCE(s->stalled, false);
 	WRITE_ONCE(s->down, true);
 }
 
+/*
+ * START was called: what was not traced since STOP is a gap, which ends as others
+ * do, when the event is started because there is room.
+ */
+static void begin_start_gap(struct auxtrace_stream *s)
+{
+	push_gap(s, auxtrace_head(s), AUXTRACE_WINDOW_STOPPED);
+	auxtrace_count(&s->stats->gaps_stopped, 1);
+	if (!s->stopped && !s->down) {
+		s->stopped_at = s->ended_at;
+		WRITE_ONCE(s->stopped, true);
+	}
+	WRITE_ONCE(s->stalled, false);
+	s->start_due = false;
+}
+
 static void count_gap_time(struct auxtrace_stream *s, u64 end)
 {
-	count(&s->stats->gap_ns, end - s->stopped_at);
+	auxtrace_count(&s->stats->gap_ns, end - s->stopped_at);
+	if (s->nr_gaps)
+		auxtrace_nth_gap(s, s->nr_gaps - 1)->ns += end - s->stopped_at;
 }
 
 static void end_gap(struct auxtrace_stream *s)
@@ -266,10 +290,15 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 {
 	lockdep_assert_held(&s->lock);
 
-	if (s->closing)
+	if (s->closing || s->ended)
 		return;
+	if (s->start_due) {
+		if (s->nr_gaps == AUXTRACE_MAX_GAPS)
+			return;
+		begin_start_gap(s);
+	}
 	if (notice_down(s)) {
-		if (cpu_online(s->cpu) && !auxtrace_has_data(s) &&
+		if (cpu_online(s->cpu) && !auxtrace_available(s) &&
 		    (patient || !s->failed))
 			come_back(s);
 		return;
@@ -318,34 +347,58 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
 	bool futile = READ_ONCE(s->stalled) || READ_ONCE(s->failed);
 	unsigned long delay = futile ? STALL_DELAY : s->flush_delay;
 
-	if (delay)
+	if (delay && !READ_ONCE(s->ended))
 		queue_delayed_work(system_wq, &s->flush, delay);
+}
+
+/**
+ * auxtrace_flush_now() - publish what the hardware has written
+ * @s:		the stream, its lock held
+ *
+ * Where the event runs: it is stopped and started, which is no gap.
+ *
+ * Context: may sleep.
+ * Return: bytes that were published by this.
+ */
+unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
+{
+	unsigned long before, head;
+
+	keep_running(s, true);
+	if (s->closing || s->ended || s->stopped || s->down)
+		return 0;
+
+	before = auxtrace_head(s);
+	/*
+	 * A start that fails leaves the event in its error state, which
+	 * keep_running() takes for the stop that it is.
+	 */
+	restart(s);
+	auxtrace_count(&s->stats->flushes, 1);
+	head = auxtrace_head(s);
+	if (head != before)
+		s->flushed_to = head;
+	keep_running(s, false);
+	return head - before;
 }
 
 static void flush_work_fn(struct work_struct *work)
 {
 	struct auxtrace_stream *s =
 		container_of(to_delayed_work(work), struct auxtrace_stream, flush);
-	bool idle;
+	unsigned long available;
 
 	mutex_lock(&s->lock);
-	keep_running(s, true);
-	if (s->flush_delay && !s->closing && !s->stopped && !s->down &&
-	    !auxtrace_has_data(s)) {
-		/*
-		 * A start that fails leaves the event in its error state,
-		 * which keep_running() takes for the stop that it is.
-		 */
-		restart(s);
-		count(&s->stats->flushes, 1);
-		keep_running(s, false);
-	}
-	idle = !auxtrace_has_data(s);
+	if (s->flush_delay && auxtrace_available(s) < s->wake_bytes)
+		auxtrace_flush_now(s);
+	else
+		keep_running(s, true);
+	available = auxtrace_available(s);
 	mutex_unlock(&s->lock);
 
-	if (!idle || READ_ONCE(s->failed))
+	if (available || READ_ONCE(s->failed))
 		wake_up_interruptible_all(&s->wait);
-	if (idle && wq_has_sleeper(&s->wait))
+	if (available < READ_ONCE(s->wake_bytes) && wq_has_sleeper(&s->wait))
 		auxtrace_arm_flush(s);
 }
 
@@ -390,7 +443,7 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 
 	mutex_lock(&s->lock);
 	/* What is missing at the end counts too. */
-	if (notice_down(s) || notice_stop(s))
+	if (!s->ended && (notice_down(s) || notice_stop(s)))
 		count_gap_time(s, ktime_get_ns());
 	s->closing = true;
 	mutex_unlock(&s->lock);

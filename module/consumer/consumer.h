@@ -21,6 +21,7 @@
 #ifndef AUXTRACE_CONSUMER_H
 #define AUXTRACE_CONSUMER_H
 
+#include <linux/auxtrace.h>
 #include <linux/perf_event.h>
 
 /* The name of the provider: "native" or "compat". */
@@ -37,7 +38,14 @@ extern const char * const auxtrace_consumer_name;
  */
 int auxtrace_consumer_init(void);
 
-#ifndef AUXTRACE_CONSUMER_NATIVE
+#ifdef AUXTRACE_CONSUMER_NATIVE
+
+/* For user space: enum auxtrace_consumer. */
+#define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_NATIVE
+
+#else
+
+#define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_COMPAT
 
 #define perf_event_setup_aux	auxtrace_compat_setup_aux
 #define perf_event_release_aux	auxtrace_compat_release_aux
@@ -52,5 +60,5 @@ int perf_event_aux_tail_set(struct perf_event *event, unsigned long tail);
 long perf_event_aux_copy(struct perf_event *event, unsigned long from,
 			 unsigned long to, void *buf);
 
-#endif /* !AUXTRACE_CONSUMER_NATIVE */
+#endif /* AUXTRACE_CONSUMER_NATIVE */
 #endif /* AUXTRACE_CONSUMER_H */
