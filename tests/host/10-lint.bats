@@ -35,6 +35,8 @@ shell_scripts() {
 	local ignored=(
 		# Macros that make a table's row need its name as text and as a token.
 		MACRO_ARG_REUSE MACRO_ARG_PRECEDENCE
+		# Not to be had in a header for user space.
+		BIT_MACRO
 	)
 	run -0 tests/checkpatch --ignore "$(IFS=,; echo "${ignored[*]}")" -f $(kernel_sources)
 	echo "$output"
@@ -48,8 +50,20 @@ shell_scripts() {
 @test "programs build without a warning of gcc" {
 	for source in $(program_sources); do
 		[[ $source != *.c ]] ||
-			gcc -O2 -std=gnu11 -Wall -Wextra -Werror -o "$BATS_TEST_TMPDIR/program" "$source"
+			gcc -O2 -std=gnu11 -Wall -Wextra -Werror -pthread -Imodule/include/uapi \
+				-o "$BATS_TEST_TMPDIR/program" "$source"
 	done
+}
+
+@test "<linux/auxtrace.h> compiles on its own, as C99 and as C++" {
+	cd "$BATS_TEST_TMPDIR"
+	echo '#include <linux/auxtrace.h>
+	char size_is_64[sizeof(struct auxtrace_window) == 64 ? 1 : -1];' >header.c
+	cp header.c header.cc
+	gcc -c -std=c99 -Wall -Wextra -Wpedantic -Werror \
+		-I"$OLDPWD/module/include/uapi" header.c
+	g++ -c -std=c++11 -Wall -Wextra -Wpedantic -Werror \
+		-I"$OLDPWD/module/include/uapi" header.cc
 }
 
 @test "shell scripts pass shellcheck" {

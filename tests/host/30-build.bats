@@ -75,7 +75,7 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	run -0 make modules KDIR="$native" AUXTRACE_SIM=n
 	echo "$output"
 	nm module/auxtrace.ko | grep -qw 'U perf_event_setup_aux'
-	run ! bash -c 'nm module/auxtrace.ko | grep -q compat'
+	run ! bash -c 'nm module/auxtrace.ko | grep -q auxtrace_compat'
 	make clean
 	run -0 make modules KDIR="$native" AUXTRACE_SIM=n AUXTRACE_CONSUMER=compat
 	run ! bash -c 'nm module/auxtrace.ko | grep -qw "U perf_event_setup_aux"'
@@ -86,12 +86,13 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	release=$("$top/tests/vm/kernel" release)
 	mkdir dkms-tree sources installed
 	mkdir -p "installed/$release"
-	run -0 make install SRCDIR="$tree/sources" \
+	run -0 make install SRCDIR="$tree/sources" INCLUDEDIR="$tree/installed/include" \
 		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed -k $release --kernelsourcedir $kdir --no-depmod --no-initrd"
 	echo "$output"
 	[[ -n $(find installed -name 'auxtrace.ko*') ]]
 	[[ -z $(find installed dkms-tree -name 'auxtrace_sim*') ]]
-	run -0 make uninstall SRCDIR="$tree/sources" \
+	[[ -f installed/include/linux/auxtrace.h ]]
+	run -0 make uninstall SRCDIR="$tree/sources" INCLUDEDIR="$tree/installed/include" \
 		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed --no-depmod"
 	[[ -z $(find installed sources -name 'auxtrace*') ]]
 }
