@@ -52,7 +52,7 @@ void auxtrace_stream_info(struct auxtrace_stream *s, struct auxtrace_info *info)
 	info->pmu_type = s->pmu->type;
 	strscpy(info->pmu_name, s->pmu->name, sizeof(info->pmu_name));
 	info->buffer_size = value[AUXTRACE_BUFFER_SIZE];
-	info->watermark = value[AUXTRACE_WATERMARK] ?: value[AUXTRACE_BUFFER_SIZE] / 2;
+	info->watermark = s->watermark;
 	info->config = value[AUXTRACE_CONFIG];
 	info->config1 = value[AUXTRACE_CONFIG1];
 	info->config2 = value[AUXTRACE_CONFIG2];
@@ -113,9 +113,7 @@ void auxtrace_stream_stop(struct auxtrace_stream *s)
 {
 	mutex_lock(&s->lock);
 	if (!s->ended) {
-		auxtrace_keep_running(s);
-		if (auxtrace_counter_exists(&s->counter))
-			auxtrace_counter_stop(&s->counter);
+		auxtrace_hold_for_stop(s);
 		s->ended_at = ktime_get_ns();
 		WRITE_ONCE(s->ended, true);
 	}

@@ -12,6 +12,7 @@
 
 #include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -20,6 +21,7 @@
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
+#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/string.h>
 
@@ -44,10 +46,15 @@ static u64 max_total_in_force(void)
 
 static int set_max_total(const char *text, const struct kernel_param *kp)
 {
-	char *end;
-	u64 value = memparse(text, &end);
+	char *copy = kstrdup(text, GFP_KERNEL);
+	u64 value;
+	int ret;
 
-	if (end == text || (*end && strcmp(end, "\n")) || *text == '-' || !value) {
+	if (!copy)
+		return -ENOMEM;
+	ret = auxtrace_parse_size(strim(copy), &value);
+	kfree(copy);
+	if (ret || !value) {
 		pr_notice("max_total=%.64s refused: want bytes, more than 0\n", text);
 		return -EINVAL;
 	}
@@ -100,8 +107,13 @@ static bool looks_stopped(struct perf_event *event)
 }
 
 /*
- * perf wakes readers: pass it on. Called under the wait queue's lock, which
- * destroy takes to remove the entry, so the event is there.
+ * perf wakes readers: pass it on. Called under the wait queue's lock, which mute
+ * takes to remove the entry, so the event is there.
+ *
+ * Each time that a driver stops by itself the perf core wakes readers, by an
+ * irq_work on the event's CPU, so this sees it before anything else can set the
+ * event going again: when perf reschedules the CPU's events, say, which it does
+ * also with one that the driver has stopped.
  */
 static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 		      int sync, void *key)
@@ -109,40 +121,39 @@ static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 	struct auxtrace_counter *counter =
 		container_of(entry, struct auxtrace_counter, relay);
 	struct perf_event *event = entry->private;
+	bool active = READ_ONCE(event->state) >= PERF_EVENT_STATE_INACTIVE;
 
 	WRITE_ONCE(counter->woken_at, ktime_get_ns());
-	counter->wake(counter, looks_stopped(event) ||
-			       READ_ONCE(event->pending_disable));
+	if ((active || !READ_ONCE(counter->held)) &&
+	    (looks_stopped(event) || READ_ONCE(event->pending_disable))) {
+		WRITE_ONCE(counter->stop_head, perf_event_aux_head(event));
+		/* Pairs with the load in auxtrace_counter_self_stopped(). */
+		smp_store_release(&counter->self_stopped, true);
+	}
+	counter->wake(counter, READ_ONCE(counter->self_stopped));
 	return 0;
 }
 
-static struct perf_event *create_event(const struct auxtrace_pmu *pmu, int cpu,
-				       const struct auxtrace_settings *settings)
-{
-	struct perf_event_attr attr;
-
-	auxtrace_pmu_attr(pmu, settings, &attr);
-	return perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
-}
-
-static int explain_create_error(const struct auxtrace_pmu *pmu, int cpu, int err)
+static void explain_create_error(const struct auxtrace_pmu *pmu, int cpu, int err)
 {
 	switch (err) {
 	case -EBUSY:
 		pr_notice_ratelimited("auxtrace%d: %s is in use by perf (or, for intel_pt, LBR or BTS)\n",
 				      cpu, pmu->name);
-		return err;
+		break;
 	case -ENODEV:
 		pr_notice_ratelimited("auxtrace%d: CPU %d is offline\n", cpu, cpu);
-		return err;
+		break;
 	case -ENOENT:
 		pr_notice_ratelimited("auxtrace%d: %s does not cover CPU %d, or is gone\n",
 				      cpu, pmu->name, cpu);
-		return -ENODEV;
+		break;
+	case -ENOMEM:
+		pr_notice_ratelimited("auxtrace%d: out of memory\n", cpu);
+		break;
 	default:
 		pr_notice_ratelimited("auxtrace%d: %s refuses the event settings (error %d)\n",
 				      cpu, pmu->name, err);
-		return err;
 	}
 }
 
@@ -153,39 +164,48 @@ static int explain_create_error(const struct auxtrace_pmu *pmu, int cpu, int err
  * @cpu:	on which CPU
  * @settings:	with which buffer and event settings
  * @wake:	called for each of perf's wake-ups
+ * @explain:	say in the log why it failed
  *
  * Context: may sleep; no lock held that CPU hotplug takes.
- * Return: 0, or after a line in the log: -ENOMEM (memory, max_total, or the
+ * Return: 0, or: -ENOMEM (memory, max_total, or the
  * PMU's driver), -EBUSY (PMU in use), -ENODEV (CPU offline), -EINVAL or
  * -EOPNOTSUPP (settings).
  */
 int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    const struct auxtrace_pmu *pmu, int cpu,
 			    const struct auxtrace_settings *settings,
-			    auxtrace_wake_t *wake)
+			    auxtrace_wake_t *wake, bool explain)
 {
 	unsigned long size = settings->value[AUXTRACE_BUFFER_SIZE];
 	struct perf_event *event;
 	int ret;
 
 	if (!reserve_memory(size)) {
-		pr_notice_ratelimited("auxtrace%d: a buffer of %lu bytes would exceed max_total=%llu (%lld in use)\n",
-				      cpu, size, max_total_in_force(),
-				      atomic64_read(&total));
+		if (explain)
+			pr_notice_ratelimited("auxtrace%d: a buffer of %lu bytes would exceed max_total=%llu (%lld in use)\n",
+					      cpu, size, max_total_in_force(),
+					      atomic64_read(&total));
 		return -ENOMEM;
 	}
 
-	event = create_event(pmu, cpu, settings);
+	event = auxtrace_pmu_create_event(pmu, cpu, settings);
 	if (IS_ERR(event)) {
-		ret = explain_create_error(pmu, cpu, PTR_ERR(event));
+		ret = PTR_ERR(event);
+		if (explain)
+			explain_create_error(pmu, cpu, ret);
+		if (ret == -ENOENT)
+			ret = -ENODEV;
 		goto unreserve;
 	}
 
 	ret = perf_event_setup_aux(event, size >> PAGE_SHIFT,
 				   settings->value[AUXTRACE_WATERMARK]);
 	if (ret) {
-		pr_notice_ratelimited("auxtrace%d: no AUX buffer of %lu bytes from %s (error %d)\n",
-				      cpu, size, pmu->name, ret);
+		if (explain)
+			pr_notice_ratelimited("auxtrace%d: no AUX buffer of %lu bytes: %s (error %d)\n",
+					      cpu, size, ret == -ENOMEM ?
+					      "out of memory, or refused by the PMU's driver" :
+					      "refused", ret);
 		goto release;
 	}
 
@@ -273,7 +293,7 @@ bool auxtrace_counter_detached(struct auxtrace_counter *counter)
 
 /**
  * auxtrace_counter_start() - let the event run
- * @counter:	the counter
+ * @counter:	the counter, held
  *
  * Context: may sleep.
  * Return: 0, or -EIO if the event cannot be scheduled on its CPU.
@@ -282,22 +302,102 @@ int auxtrace_counter_start(struct auxtrace_counter *counter)
 {
 	struct perf_event *event = event_of(counter);
 
+	/*
+	 * A disable that the perf core has noted but not carried out would hit
+	 * the event later, out of the blue (6.12).
+	 */
+	WRITE_ONCE(event->pending_disable, 0);
+	WRITE_ONCE(counter->self_stopped, false);
+	WRITE_ONCE(counter->held, false);
 	perf_event_enable(event);
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR ? -EIO : 0;
 }
 
 /**
- * auxtrace_counter_stop() - stop the event; what it has traced is published
+ * auxtrace_counter_hold() - stop the event; what it has traced is published
  * @counter:	the counter
  *
  * Also settles an event that the driver stopped, or that the perf core is about
- * to disable: after this it can be started, and nothing delayed will overtake.
+ * to disable: after this it can be started, and nothing delayed will overtake. Nor
+ * does perf schedule it in by itself.
  *
  * Context: may sleep.
  */
-void auxtrace_counter_stop(struct auxtrace_counter *counter)
+void auxtrace_counter_hold(struct auxtrace_counter *counter)
 {
-	perf_event_disable(event_of(counter));
+	struct perf_event *event = event_of(counter);
+
+	/* Before the event's state changes: pairs with the IPI that changes it. */
+	smp_store_mb(counter->held, true);
+	perf_event_disable(event);
+	irq_work_sync(&event->pending_irq);
+}
+
+/**
+ * struct flush_call - what a flush does on the event's CPU
+ * @event:	in: the event
+ * @done:	out: it ran, was stopped, and started again
+ * @woken:	out: stopping it made the perf core wake readers
+ */
+struct flush_call {
+	struct perf_event *event;
+	bool done;
+	bool woken;
+};
+
+static void flush_on_cpu(void *data)
+{
+	struct flush_call *call = data;
+	struct perf_event *event = call->event;
+	bool woken_before = event->pending_wakeup;
+
+	if (event->state != PERF_EVENT_STATE_ACTIVE ||
+	    event->oncpu != smp_processor_id() || looks_stopped(event))
+		return;
+	event->pmu->stop(event, PERF_EF_UPDATE);
+	call->woken = !woken_before && event->pending_wakeup;
+	event->pmu->start(event, 0);
+	call->done = true;
+}
+
+/**
+ * auxtrace_counter_flush() - have the driver publish what is there
+ * @counter:	the counter, started
+ * @woken:	out: publishing made the perf core wake readers; if no watermark was
+ *		crossed, the driver has reported a loss
+ *
+ * Stops and starts the PMU as the perf core does where it has to (in
+ * __perf_event_stop()): on the event's CPU, interrupts off. So the driver has
+ * either stopped by itself before, and nothing is done, or it has not. Between
+ * perf_event_disable() and perf_event_enable() that could not be told.
+ *
+ * Context: may sleep.
+ * Return: true if it was done, false if the event does not run.
+ */
+bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken)
+{
+	struct flush_call call = { .event = event_of(counter) };
+
+	smp_call_function_single(counter->cpu, flush_on_cpu, &call, true);
+	*woken = call.woken;
+	return call.done;
+}
+
+/**
+ * auxtrace_counter_self_stopped() - has the driver stopped by itself since start?
+ * @counter:	the counter
+ * @head:	out: cursor of where it did
+ *
+ * Context: any; needs no lock.
+ */
+bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
+				   unsigned long *head)
+{
+	/* Pairs with the store in relay_wake(). */
+	if (!smp_load_acquire(&counter->self_stopped))
+		return false;
+	*head = READ_ONCE(counter->stop_head);
+	return true;
 }
 
 /**
@@ -354,7 +454,7 @@ bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
 
 	rcu_read_lock();
 	event = rcu_dereference(counter->event);
-	ret = event && looks_stopped(event);
+	ret = event && (looks_stopped(event) || READ_ONCE(counter->self_stopped));
 	rcu_read_unlock();
 	return ret;
 }

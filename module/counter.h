@@ -14,11 +14,11 @@ struct perf_event;
 /**
  * typedef auxtrace_wake_t - what a counter calls when perf wakes its readers
  * @counter:	the counter
- * @stopping:	the event has stopped or is about to be stopped by the perf core
+ * @stopped:	the driver has stopped by itself since the last start
  *
  * Context: hard interrupt, under the event's wait queue's lock.
  */
-typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool stopping);
+typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool stopped);
 
 /**
  * struct auxtrace_counter - a counter and its AUX buffer
@@ -29,8 +29,15 @@ typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool stopping);
  * @size:	of the AUX buffer in bytes, a power of two; constant
  * @relay:	entry on the event's wait queue
  * @wake:	called for each wake-up; constant
+ * @held:	we are about to disable the event, or have
+ * @self_stopped: the driver has stopped by itself since the last start, when the
+ *		head was at ...
+ * @stop_head:	... this cursor
  * @woken_at:	time of the last wake-up (ktime_get_ns()); written from hard
  *		interrupts, 64 bits are read and written at once
+ *
+ * The four above are written from hard interrupts on the event's CPU and from
+ * callers, and read without a lock; see relay_wake().
  *
  * The caller's lock serialises all functions but those that say otherwise.
  */
@@ -40,19 +47,25 @@ struct auxtrace_counter {
 	unsigned long size;
 	wait_queue_entry_t relay;
 	auxtrace_wake_t *wake;
+	bool held;
+	bool self_stopped;
+	unsigned long stop_head;
 	u64 woken_at;
 };
 
 int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    const struct auxtrace_pmu *pmu, int cpu,
 			    const struct auxtrace_settings *settings,
-			    auxtrace_wake_t *wake);
+			    auxtrace_wake_t *wake, bool explain);
 void auxtrace_counter_mute(struct auxtrace_counter *counter);
 void auxtrace_counter_destroy(struct auxtrace_counter *counter);
 bool auxtrace_counter_exists(struct auxtrace_counter *counter);
 bool auxtrace_counter_detached(struct auxtrace_counter *counter);
 int auxtrace_counter_start(struct auxtrace_counter *counter);
-void auxtrace_counter_stop(struct auxtrace_counter *counter);
+void auxtrace_counter_hold(struct auxtrace_counter *counter);
+bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken);
+bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
+				   unsigned long *head);
 unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);
 u64 auxtrace_counter_clock(struct auxtrace_counter *counter);
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);

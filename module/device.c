@@ -11,10 +11,8 @@
 
 #include <linux/capability.h>
 #include <linux/cpumask.h>
-#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/init_task.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/printk.h>
@@ -23,6 +21,7 @@
 #include <linux/uio.h>
 
 #include "device.h"
+#include "kernel_features.h"
 #include "pmu.h"
 
 static bool group_access;
@@ -44,41 +43,20 @@ static struct auxtrace_device **devices;
 static int may_open(struct auxtrace_device *adev, struct file *file)
 {
 	if (file->f_mode & FMODE_WRITE) {
-		dev_notice_ratelimited(&adev->dev, "open refused: read only\n");
+		pr_notice_ratelimited("auxtrace%d: open refused: read only\n", adev->cpu);
 		return -EACCES;
 	}
 	if (!READ_ONCE(group_access) && !perfmon_capable()) {
-		dev_notice_ratelimited(&adev->dev,
-				       "open refused: needs CAP_PERFMON (or group_access=1)\n");
+		pr_notice_ratelimited("auxtrace%d: open refused: needs CAP_PERFMON (or group_access=1)\n",
+				      adev->cpu);
 		return -EACCES;
 	}
 	if (security_locked_down(LOCKDOWN_PERF)) {
-		dev_notice_ratelimited(&adev->dev,
-				       "open refused: the kernel is locked down\n");
+		pr_notice_ratelimited("auxtrace%d: open refused: the kernel is locked down\n",
+				      adev->cpu);
 		return -EPERM;
 	}
 	return 0;
-}
-
-/*
- * Opens the stream for a user whom the node's owner and mode let in. The perf
- * core would refuse: it asks for CAP_PERFMON when a counter for a CPU is made,
- * also by the kernel, unless perf_event_paranoid is low (find_get_context()).
- */
-static struct auxtrace_stream *open_for_group(struct auxtrace_device *adev)
-{
-	struct cred *kernel = prepare_kernel_cred(&init_task);
-	struct auxtrace_stream *stream;
-	const struct cred *old;
-
-	if (!kernel)
-		return ERR_PTR(-ENOMEM);
-	old = override_creds(kernel);
-	stream = auxtrace_stream_open(adev->pmu, adev->cpu, &adev->settings,
-				      &adev->stats);
-	revert_creds(old);
-	put_cred(kernel);
-	return stream;
 }
 
 static int device_open(struct inode *inode, struct file *file)
@@ -93,15 +71,13 @@ static int device_open(struct inode *inode, struct file *file)
 
 	mutex_lock(&adev->lock);
 	if (adev->stream) {
-		dev_notice_ratelimited(&adev->dev, "open refused: already open\n");
+		pr_notice_ratelimited("auxtrace%d: open refused: already open\n",
+				      adev->cpu);
 		ret = -EBUSY;
 		goto unlock;
 	}
-	if (perfmon_capable())
-		stream = auxtrace_stream_open(adev->pmu, adev->cpu,
-					      &adev->settings, &adev->stats);
-	else
-		stream = open_for_group(adev);
+	stream = auxtrace_stream_open(adev->pmu, adev->cpu, &adev->settings,
+				      &adev->stats);
 	if (IS_ERR(stream)) {
 		ret = PTR_ERR(stream);
 		goto unlock;
@@ -158,6 +134,7 @@ static const struct file_operations device_fops = {
 	.open = device_open,
 	.release = device_release,
 	.read_iter = device_read_iter,
+	.splice_read = read_iter_splice_read,
 	.poll = device_poll,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

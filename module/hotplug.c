@@ -27,8 +27,10 @@ static int tend_streams(unsigned int cpu)
 
 	spin_lock(&streams_lock);
 	list_for_each_entry(s, &streams, hotplug_entry) {
-		if (s->cpu == cpu)
-			schedule_work(&s->tend);
+		if (s->cpu != cpu)
+			continue;
+		set_bit(0, &s->cpu_changed);
+		schedule_work(&s->tend);
 	}
 	spin_unlock(&streams_lock);
 	return 0;

@@ -6,6 +6,7 @@
 #ifndef AUXTRACE_KERNEL_FEATURES_H
 #define AUXTRACE_KERNEL_FEATURES_H
 
+#include <linux/fs.h>
 #include <linux/perf_event.h>
 
 /* perf_event_attr::config3, since 6.3 */
@@ -19,6 +20,13 @@ static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
 static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
 {
 }
+#endif
+
+/* What a file that has read_iter() puts in its splice_read(), since 6.5 */
+#ifdef AUXTRACE_HAVE_COPY_SPLICE_READ
+#define read_iter_splice_read	copy_splice_read
+#else
+#define read_iter_splice_read	generic_file_splice_read
 #endif
 
 #endif /* AUXTRACE_KERNEL_FEATURES_H */

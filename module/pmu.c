@@ -10,8 +10,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bits.h>
+#include <linux/cred.h>
 #include <linux/device.h>
 #include <linux/err.h>
+#include <linux/init_task.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/printk.h>
@@ -228,8 +230,9 @@ static void explain_none(const struct census *census)
 {
 	bool any = census->names[0];
 
-	pr_err("no PMU '%s' with an AUX buffer (there %s%s). Usual causes: a VM without Intel PT, kpti on arm64 (boot with kpti=off), a driver that is not loaded (arm_spe_pmu)\n",
-	       wanted_name, any ? "are: " : "is none", census->names);
+	pr_err("no PMU '%s' with an AUX buffer (there %s%s)%s\n",
+	       wanted_name, any ? "are: " : "is none", census->names,
+	       any ? "" : ". Usual causes: a VM without Intel PT, kpti on arm64 (boot with kpti=off), a driver that is not loaded (arm_spe_pmu)");
 }
 
 /**
@@ -286,15 +289,10 @@ void auxtrace_pmu_forget(void)
 	}
 }
 
-/**
- * auxtrace_pmu_attr() - what perf calls this PMU with these settings
- * @pmu:	the PMU
- * @settings:	the settings
- * @attr:	out: a disabled counter that is always scheduled (pinned)
- */
-void auxtrace_pmu_attr(const struct auxtrace_pmu *pmu,
-		       const struct auxtrace_settings *settings,
-		       struct perf_event_attr *attr)
+/* What perf calls these settings: a disabled counter, always scheduled (pinned). */
+static void make_attr(const struct auxtrace_pmu *pmu,
+		      const struct auxtrace_settings *settings,
+		      struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr) {
 		.size = sizeof(*attr),
@@ -312,6 +310,39 @@ void auxtrace_pmu_attr(const struct auxtrace_pmu *pmu,
 }
 
 /**
+ * auxtrace_pmu_create_event() - make a disabled counter
+ * @pmu:	the PMU
+ * @cpu:	on which CPU
+ * @settings:	with which settings
+ *
+ * With the kernel's credentials: the perf core and drivers ask whether the
+ * current task has CAP_PERFMON, also for counters of the kernel
+ * (find_get_context(), unless perf_event_paranoid is low). Who may open a device
+ * was decided before; and a counter is made anew on behalf of whoever happens to
+ * read.
+ *
+ * Context: may sleep; no lock held that CPU hotplug takes.
+ * Return: the event, or an ERR_PTR() of what perf or the PMU said.
+ */
+struct perf_event *auxtrace_pmu_create_event(const struct auxtrace_pmu *pmu, int cpu,
+					     const struct auxtrace_settings *settings)
+{
+	struct cred *kernel = prepare_kernel_cred(&init_task);
+	struct perf_event_attr attr;
+	struct perf_event *event;
+	const struct cred *old;
+
+	if (!kernel)
+		return ERR_PTR(-ENOMEM);
+	make_attr(pmu, settings, &attr);
+	old = override_creds(kernel);
+	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
+	revert_creds(old);
+	put_cred(kernel);
+	return event;
+}
+
+/**
  * auxtrace_pmu_accepts() - would the PMU take these settings?
  * @pmu:	the PMU
  * @cpu:	a CPU that may be offline
@@ -325,11 +356,8 @@ void auxtrace_pmu_attr(const struct auxtrace_pmu *pmu,
 int auxtrace_pmu_accepts(const struct auxtrace_pmu *pmu, int cpu,
 			 const struct auxtrace_settings *settings)
 {
-	struct perf_event_attr attr;
-	struct perf_event *event;
+	struct perf_event *event = auxtrace_pmu_create_event(pmu, cpu, settings);
 
-	auxtrace_pmu_attr(pmu, settings, &attr);
-	event = perf_event_create_kernel_counter(&attr, cpu, NULL, NULL, NULL);
 	if (!IS_ERR(event)) {
 		perf_event_release_kernel(event);
 		return 0;

@@ -8,7 +8,7 @@
 
 struct auxtrace_settings;
 struct module;
-struct perf_event_attr;
+struct perf_event;
 
 /**
  * struct auxtrace_pmu - a PMU with an AUX buffer
@@ -29,9 +29,8 @@ struct auxtrace_pmu {
 int auxtrace_pmu_discover(void);
 void auxtrace_pmu_forget(void);
 const struct auxtrace_pmu *auxtrace_pmu_of_cpu(int cpu);
-void auxtrace_pmu_attr(const struct auxtrace_pmu *pmu,
-		       const struct auxtrace_settings *settings,
-		       struct perf_event_attr *attr);
+struct perf_event *auxtrace_pmu_create_event(const struct auxtrace_pmu *pmu, int cpu,
+					     const struct auxtrace_settings *settings);
 int auxtrace_pmu_accepts(const struct auxtrace_pmu *pmu, int cpu,
 			 const struct auxtrace_settings *settings);
 

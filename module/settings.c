@@ -43,20 +43,41 @@ static const char * const format_names[] = {
 	[AUXTRACE_FORMAT_FRAMED] = "framed",
 };
 
-/* A number of bytes: "65536", "0x10000", "64K", "4M". */
-static int parse_size(const char *text, u64 *value)
+/**
+ * auxtrace_parse_size() - a number of bytes: "65536", "0x10000", "64K", "4M", "1G"
+ * @text:	without white space
+ * @value:	out
+ *
+ * Unlike memparse() it does not take what is too large for something else.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int auxtrace_parse_size(const char *text, u64 *value)
 {
-	char *end;
+	static const char units[] = "KMG";
+	size_t len = strlen(text);
+	unsigned int shift = 0;
+	char number[24];
+	const char *unit;
 
-	if (!isdigit(*text))
+	unit = len ? strchr(units, toupper(text[len - 1])) : NULL;
+	if (unit && *unit) {
+		shift = 10 * (unit - units + 1);
+		len--;
+	}
+	if (!len || len >= sizeof(number) || !isdigit(*text))
 		return -EINVAL;
-	*value = memparse(text, &end);
-	return *end ? -EINVAL : 0;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	if (kstrtou64(number, 0, value) || *value > U64_MAX >> shift)
+		return -EINVAL;
+	*value <<= shift;
+	return 0;
 }
 
 static int parse_buffer_size(const char *text, u64 *value)
 {
-	if (parse_size(text, value) || !is_power_of_2(*value) ||
+	if (auxtrace_parse_size(text, value) || !is_power_of_2(*value) ||
 	    *value < AUXTRACE_MIN_BUFFER_SIZE || *value > MAX_BUFFER_SIZE)
 		return -EINVAL;
 	return 0;
@@ -64,7 +85,7 @@ static int parse_buffer_size(const char *text, u64 *value)
 
 static int parse_watermark(const char *text, u64 *value)
 {
-	if (parse_size(text, value) || *value > MAX_BUFFER_SIZE)
+	if (auxtrace_parse_size(text, value) || *value > MAX_BUFFER_SIZE)
 		return -EINVAL;
 	return 0;
 }
@@ -231,9 +252,9 @@ int auxtrace_settings_check(const struct auxtrace_settings *settings,
 	if (settings->value[AUXTRACE_WATERMARK] <=
 	    settings->value[AUXTRACE_BUFFER_SIZE])
 		return 0;
-	pr_notice("%s: watermark=%llu refused: more than buffer_size=%llu\n",
-		  who, settings->value[AUXTRACE_WATERMARK],
-		  settings->value[AUXTRACE_BUFFER_SIZE]);
+	pr_notice("%s: buffer_size=%llu with watermark=%llu refused: a watermark is at most the buffer's size\n",
+		  who, settings->value[AUXTRACE_BUFFER_SIZE],
+		  settings->value[AUXTRACE_WATERMARK]);
 	return -EINVAL;
 }
 

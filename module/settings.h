@@ -55,6 +55,7 @@ struct auxtrace_settings {
 
 extern struct auxtrace_settings auxtrace_defaults;
 
+int auxtrace_parse_size(const char *text, u64 *value);
 const char *auxtrace_setting_name(enum auxtrace_setting id);
 int auxtrace_setting_parse(struct auxtrace_settings *settings,
 			   enum auxtrace_setting id, const char *text,

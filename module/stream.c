@@ -177,12 +177,19 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
 		return 0;
 
 	for (;;) {
-		if (mutex_lock_interruptible(&s->read_lock))
+		if (nonblock) {
+			/* Another read may be stuck in its reader's memory. */
+			if (!mutex_trylock(&s->read_lock))
+				return -EAGAIN;
+		} else if (mutex_lock_interruptible(&s->read_lock)) {
 			return -ERESTARTSYS;
+		}
 		ret = read_available(s, to);
 		if (ret > 0)
 			WRITE_ONCE(s->stats->reads, s->stats->reads + 1);
 		mutex_unlock(&s->read_lock);
+		if (ret == -EIO)
+			auxtrace_arm_flush(s);
 		if (ret || at_end(s))
 			return ret;
 
@@ -291,6 +298,8 @@ struct auxtrace_stream *auxtrace_stream_open(const struct auxtrace_pmu *pmu, int
 	auxtrace_stats_snapshot(stats, &s->stats_before);
 	s->format = settings->value[AUXTRACE_FORMAT];
 	s->wake_bytes = 1;
+	s->watermark = settings->value[AUXTRACE_WATERMARK] ?:
+		       settings->value[AUXTRACE_BUFFER_SIZE] / 2;
 	s->flush_delay = msecs_to_jiffies(settings->value[AUXTRACE_FLUSH_MS]);
 	init_waitqueue_head(&s->wait);
 	mutex_init(&s->read_lock);

@@ -33,7 +33,8 @@
 /*
  * Gaps that can wait for a reader. A third one would need the reader to be two
  * buffers behind, were it not for drivers that stop without need; while the
- * queue is full the event is not started again.
+ * queue is full, but for the place of a second gap that may come with the first,
+ * the event is not started again.
  */
 #define AUXTRACE_MAX_GAPS	16
 
@@ -79,6 +80,7 @@ struct auxtrace_framer {
  * @settings:	in force; constant
  * @stats:	the device's; see there
  * @stats_before: what @stats were at open; constant
+ * @watermark:	bytes after which perf wakes readers; constant
  * @flush_delay: jiffies a reader waits before a flush; 0: no flush; constant
  * @wait:	readers and pollers
  * @hotplug_entry: in the list of streams that hear of CPU hotplug; see hotplug.c
@@ -111,6 +113,7 @@ struct auxtrace_framer {
  * @failed:	it could not be started, or made anew. Also read without @lock
  * @stalled:	it has stopped without a byte since its last start. Also read
  *		without @lock
+ * @tried_room:	bytes that were free when it @stalled or @failed
  * @stopped_at:	since when it is @stopped or @down (ktime_get_ns())
  * @started_at:	when it was last started (ktime_get_ns()), and ...
  * @started_head: ... the head's offset then
@@ -118,6 +121,7 @@ struct auxtrace_framer {
  *		last one is still open
  * @first_gap:	index of the oldest
  * @nr_gaps:	how many. Also read without @lock, by poll
+ * @cpu_changed: bit 0: the CPU has gone or is back, for @tend to see; atomic
  * @tend:	looks after the event: auxtrace_tend_work()
  * @flush:	publishes what is below the watermark: auxtrace_flush_work()
  */
@@ -127,6 +131,7 @@ struct auxtrace_stream {
 	struct auxtrace_settings settings;
 	struct auxtrace_stats *stats;
 	struct auxtrace_stats stats_before;
+	unsigned long watermark;
 	unsigned long flush_delay;
 	wait_queue_head_t wait;
 	struct list_head hotplug_entry;
@@ -155,6 +160,7 @@ struct auxtrace_stream {
 	bool stopped;
 	bool failed;
 	bool stalled;
+	unsigned long tried_room;
 	u64 stopped_at;
 	u64 started_at;
 	unsigned long started_head;
@@ -162,6 +168,7 @@ struct auxtrace_stream {
 	unsigned int first_gap;
 	unsigned int nr_gaps;
 
+	unsigned long cpu_changed;
 	struct work_struct tend;
 	struct delayed_work flush;
 };
@@ -179,6 +186,7 @@ void auxtrace_keep_running(struct auxtrace_stream *s);
 unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s);
 struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n);
 void auxtrace_pop_gap(struct auxtrace_stream *s);
+void auxtrace_hold_for_stop(struct auxtrace_stream *s);
 unsigned long auxtrace_flush_now(struct auxtrace_stream *s);
 int auxtrace_upkeep_begin(struct auxtrace_stream *s);
 void auxtrace_upkeep_end(struct auxtrace_stream *s);

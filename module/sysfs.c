@@ -5,8 +5,11 @@
  * Owns nothing: a device's settings and its stream are guarded by the device's
  * lock, its statistics may be read without.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cpumask.h>
 #include <linux/device.h>
+#include <linux/printk.h>
 #include <linux/sysfs.h>
 
 #include "device.h"
@@ -62,8 +65,8 @@ static int change_setting(struct auxtrace_device *adev, enum auxtrace_setting id
 	if (ret)
 		return ret;
 	if (auxtrace_pmu_accepts(adev->pmu, adev->cpu, &new)) {
-		dev_notice(&adev->dev, "%s=0x%llx refused by %s\n",
-			   auxtrace_setting_name(id), new.value[id], adev->pmu->name);
+		pr_notice("auxtrace%d: %s=0x%llx refused by %s\n", adev->cpu,
+			  auxtrace_setting_name(id), new.value[id], adev->pmu->name);
 		return -EINVAL;
 	}
 	adev->settings = new;

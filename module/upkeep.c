@@ -119,21 +119,31 @@ static void look(struct auxtrace_stream *s)
 	s->seen_tail = s->tail;
 }
 
-/* The driver has stopped: note where and, as far as it can be told, why. */
+/*
+ * The driver has stopped at offset @at: note it and, as far as it can be told,
+ * why.
+ */
+static void push_driver_gap(struct auxtrace_stream *s, unsigned long at)
+{
+	look(s);
+	if (s->seen_room < s->counter.size / FULL_FRACTION) {
+		push_gap(s, at, AUXTRACE_WINDOW_FULL);
+		auxtrace_count(&s->stats->gaps_full, 1);
+	} else {
+		push_gap(s, at, 0);
+		auxtrace_count(&s->stats->gaps_driver, 1);
+	}
+}
+
+/* The event has stopped by itself, and is held: it is a gap until it is started. */
 static void begin_gap(struct auxtrace_stream *s)
 {
 	u64 woken_at = READ_ONCE(s->counter.woken_at);
 
-	look(s);
-	if (s->seen_room < s->counter.size / FULL_FRACTION) {
-		push_gap(s, s->seen_head, AUXTRACE_WINDOW_FULL);
-		auxtrace_count(&s->stats->gaps_full, 1);
-	} else {
-		push_gap(s, s->seen_head, 0);
-		auxtrace_count(&s->stats->gaps_driver, 1);
-	}
+	push_driver_gap(s, auxtrace_head(s));
 	s->stopped_at = woken_at > s->started_at ? woken_at : ktime_get_ns();
-	WRITE_ONCE(s->stalled, s->started_head == s->seen_head);
+	WRITE_ONCE(s->stalled, s->started_head == auxtrace_head(s));
+	s->tried_room = room(s);
 	WRITE_ONCE(s->stopped, true);
 }
 
@@ -191,15 +201,16 @@ static int start(struct auxtrace_stream *s)
 	return auxtrace_counter_start(&s->counter);
 }
 
-/* Stops and starts the event: revives a stopped one, publishes of a running. */
-static int restart(struct auxtrace_stream *s)
+/* What failed is tried again when there is this much more room, or in a while. */
+static bool is_futile(struct auxtrace_stream *s)
 {
-	auxtrace_counter_stop(&s->counter);
-	return start(s);
+	return (s->stalled || s->failed) &&
+	       room(s) - s->tried_room < s->counter.size / 8;
 }
 
 static void fail(struct auxtrace_stream *s, const char *what)
 {
+	s->tried_room = room(s);
 	if (!s->failed)
 		pr_notice_ratelimited("auxtrace%d: the event cannot be %s\n",
 				      s->cpu, what);
@@ -207,25 +218,26 @@ static void fail(struct auxtrace_stream *s, const char *what)
 }
 
 /* From perf's wake-up, in hard interrupt context. */
-static void on_wake(struct auxtrace_counter *counter, bool stopping)
+static void on_wake(struct auxtrace_counter *counter, bool stopped)
 {
 	struct auxtrace_stream *s =
 		container_of(counter, struct auxtrace_stream, counter);
 
 	atomic64_inc(&s->stats->wakeups);
-	if (stopping)
+	/* While the stop is known there is nothing to do before there is room. */
+	if (stopped && !READ_ONCE(s->stopped))
 		schedule_work(&s->tend);
 	wake_up_interruptible_all(&s->wait);
 }
 
 /* Makes a counter, and starts it. Without one afterwards if that fails. */
-static int make_counter(struct auxtrace_stream *s)
+static int make_counter(struct auxtrace_stream *s, bool explain)
 {
 	int ret;
 
 	memset(&s->counter, 0, sizeof(s->counter));
 	ret = auxtrace_counter_create(&s->counter, s->pmu, s->cpu, &s->settings,
-				      on_wake);
+				      on_wake, explain);
 	if (ret)
 		return ret;
 	s->seen_head = auxtrace_head(s);
@@ -249,22 +261,46 @@ static void come_back(struct auxtrace_stream *s)
 		WRITE_ONCE(s->base, head);
 		auxtrace_counter_destroy(&s->counter);
 	}
-	ret = make_counter(s);
+	ret = make_counter(s, false);
 	if (!ret)
 		end_gap(s);
 	else if (ret != -ENODEV)
 		fail(s, "made anew");
 }
 
-/* Has the event stopped? If so there is a gap at the end of the queue. */
+/*
+ * Has the event stopped? If so there is a gap at the end of the queue, and perf
+ * cannot set the event going again before we do.
+ */
 static bool notice_stop(struct auxtrace_stream *s)
 {
+	unsigned long stop_head, head;
+
 	if (s->stopped)
 		return true;
 	look(s);
 	if (!auxtrace_counter_seems_stopped(&s->counter) ||
-	    s->nr_gaps == AUXTRACE_MAX_GAPS || !auxtrace_counter_stopped(&s->counter))
+	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
 		return false;
+	if (!auxtrace_counter_self_stopped(&s->counter, &stop_head)) {
+		if (!auxtrace_counter_stopped(&s->counter))
+			return false;
+		stop_head = auxtrace_counter_head(&s->counter);
+	}
+
+	auxtrace_counter_hold(&s->counter);
+	head = auxtrace_counter_head(&s->counter);
+	if (head != stop_head) {
+		/*
+		 * perf had set it going already, it has run since, and holding it
+		 * is no gap if it can go on at once.
+		 */
+		push_driver_gap(s, s->base + stop_head);
+		if (room(s) >= s->counter.size / 2) {
+			start(s);
+			return false;
+		}
+	}
 	begin_gap(s);
 	return true;
 }
@@ -275,7 +311,7 @@ static bool notice_down(struct auxtrace_stream *s)
 	if (s->down)
 		return true;
 	if (!auxtrace_counter_detached(&s->counter) ||
-	    s->nr_gaps == AUXTRACE_MAX_GAPS)
+	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
 		return false;
 	begin_hotplug_gap(s);
 	return true;
@@ -293,7 +329,7 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 	if (s->closing || s->ended)
 		return;
 	if (s->start_due) {
-		if (s->nr_gaps == AUXTRACE_MAX_GAPS)
+		if (s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
 			return;
 		begin_start_gap(s);
 	}
@@ -303,14 +339,16 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 			come_back(s);
 		return;
 	}
-	if (!notice_stop(s) || ((s->stalled || s->failed) && !patient))
+	if (!notice_stop(s) || (is_futile(s) && !patient))
 		return;
-	if (room(s) < s->counter.size / 2)
+	if (room(s) < s->counter.size / 2 || auxtrace_counter_detached(&s->counter))
 		return;
-	if (restart(s))
+	if (start(s)) {
+		auxtrace_counter_hold(&s->counter);
 		fail(s, "started again");
-	else
+	} else {
 		end_gap(s);
+	}
 }
 
 /**
@@ -331,7 +369,7 @@ static void tend_work(struct work_struct *work)
 	struct auxtrace_stream *s = container_of(work, struct auxtrace_stream, tend);
 
 	mutex_lock(&s->lock);
-	keep_running(s, true);
+	keep_running(s, test_and_clear_bit(0, &s->cpu_changed));
 	mutex_unlock(&s->lock);
 	wake_up_interruptible_all(&s->wait);
 }
@@ -347,8 +385,29 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
 	bool futile = READ_ONCE(s->stalled) || READ_ONCE(s->failed);
 	unsigned long delay = futile ? STALL_DELAY : s->flush_delay;
 
-	if (delay && !READ_ONCE(s->ended))
-		queue_delayed_work(system_wq, &s->flush, delay);
+	if (!delay || READ_ONCE(s->ended))
+		return;
+	if (!queue_delayed_work(system_wq, &s->flush, delay) && futile &&
+	    time_after(READ_ONCE(s->flush.timer.expires), jiffies + delay))
+		mod_delayed_work(system_wq, &s->flush, delay);
+}
+
+/**
+ * auxtrace_hold_for_stop() - stop the event on somebody's wish
+ * @s:		the stream, its lock held
+ *
+ * Context: may sleep.
+ */
+void auxtrace_hold_for_stop(struct auxtrace_stream *s)
+{
+	unsigned long stop_head;
+
+	keep_running(s, false);
+	if (s->stopped || s->down)
+		return;
+	auxtrace_counter_hold(&s->counter);
+	if (auxtrace_counter_self_stopped(&s->counter, &stop_head))
+		begin_gap(s);
 }
 
 /**
@@ -363,21 +422,29 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
 unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 {
 	unsigned long before, head;
+	bool woken;
 
 	keep_running(s, true);
-	if (s->closing || s->ended || s->stopped || s->down)
+	/* A place in the queue must be left for the gap that this may find. */
+	if (s->closing || s->ended || s->stopped || s->down ||
+	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
 		return 0;
 
 	before = auxtrace_head(s);
-	/*
-	 * A start that fails leaves the event in its error state, which
-	 * keep_running() takes for the stop that it is.
-	 */
-	restart(s);
+	if (!auxtrace_counter_flush(&s->counter, &woken))
+		return 0;
 	auxtrace_count(&s->stats->flushes, 1);
 	head = auxtrace_head(s);
 	if (head != before)
 		s->flushed_to = head;
+	/*
+	 * Unless a watermark was crossed, only a loss that the driver reports
+	 * makes the perf core wake readers.
+	 */
+	if (woken && (head - s->base) / s->watermark == (before - s->base) / s->watermark) {
+		auxtrace_counter_hold(&s->counter);
+		begin_gap(s);
+	}
 	keep_running(s, false);
 	return head - before;
 }
@@ -398,7 +465,8 @@ static void flush_work_fn(struct work_struct *work)
 
 	if (available || READ_ONCE(s->failed))
 		wake_up_interruptible_all(&s->wait);
-	if (available < READ_ONCE(s->wake_bytes) && wq_has_sleeper(&s->wait))
+	if (READ_ONCE(s->failed) ||
+	    (available < READ_ONCE(s->wake_bytes) && wq_has_sleeper(&s->wait)))
 		auxtrace_arm_flush(s);
 }
 
@@ -418,7 +486,7 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 	INIT_DELAYED_WORK(&s->flush, flush_work_fn);
 
 	mutex_lock(&s->lock);
-	ret = make_counter(s);
+	ret = make_counter(s, true);
 	mutex_unlock(&s->lock);
 	if (ret == -EIO)
 		pr_notice_ratelimited("auxtrace%d: the event cannot run on CPU %d\n",
@@ -427,6 +495,7 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 		return ret;
 	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
 	auxtrace_hotplug_add(s);
+	set_bit(0, &s->cpu_changed);
 	schedule_work(&s->tend);
 	return 0;
 }
