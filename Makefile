@@ -41,7 +41,7 @@ install: | dkms-there
 	install -D -m 644 module/include/uapi/linux/auxtrace.h "$(INCLUDEDIR)/linux/auxtrace.h"
 
 uninstall: | dkms-there
-	$(DKMS) remove $(DKMS_MODULE) --all
+	$(DKMS) remove $(DKMS_MODULE) --all || :
 	rm -rf "$(DKMS_SRC)" "$(INCLUDEDIR)/linux/auxtrace.h"
 
 .PHONY: dkms-there

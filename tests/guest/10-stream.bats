@@ -108,3 +108,12 @@ stream() {
 @test "a reader that polls sees every byte" {
 	run -0 auxcheck --bytes 64M --poll --random-size 5 /dev/auxtrace0
 }
+
+# (Of a character device the kernel takes sendfile to a pipe only, not to a file.)
+@test "splice and sendfile to a pipe" {
+	for call in splice sendfile; do
+		fileops $call /dev/auxtrace0 20000000 | auxcheck - >"$BATS_TEST_TMPDIR/out"
+		output=$(<"$BATS_TEST_TMPDIR/out")
+		[[ $(field bytes) -eq 20000000 ]]
+	done
+}

@@ -38,7 +38,7 @@ shell_scripts() {
 		# Not to be had in a header for user space.
 		BIT_MACRO
 	)
-	run -0 tests/checkpatch --ignore "$(IFS=,; echo "${ignored[*]}")" -f $(kernel_sources)
+	run -0 --separate-stderr tests/checkpatch --ignore "$(IFS=,; echo "${ignored[*]}")" -f $(kernel_sources)
 	echo "$output"
 	[[ -z $output ]]
 }

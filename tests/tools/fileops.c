@@ -8,12 +8,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -205,14 +207,70 @@ static int do_refill(char **args)
 	return 0;
 }
 
+/*
+ * reschedule CPU: makes and closes pinned software counters on a CPU, for which
+ * perf schedules all of its events out and in, until killed
+ */
+static __attribute__((noreturn)) int do_reschedule(char **args)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.pinned = 1,
+	};
+
+	for (;;) {
+		int event = syscall(SYS_perf_event_open, &attr, -1, atoi(args[0]), -1, 0);
+
+		if (event < 0)
+			die("perf_event_open");
+		usleep(1000);
+		close(event);
+	}
+}
+
+/* sendfile DEVICE BYTES, splice DEVICE BYTES: to standard output */
+static int do_sendfile(char **args)
+{
+	int fd = open_or_die(args[0], O_RDONLY);
+	size_t left = strtoul(args[1], NULL, 0);
+
+	while (left) {
+		ssize_t n = sendfile(STDOUT_FILENO, fd, NULL, left);
+
+		if (n <= 0)
+			die("sendfile");
+		left -= n;
+	}
+	return 0;
+}
+
+static int do_splice(char **args)
+{
+	int fd = open_or_die(args[0], O_RDONLY);
+	size_t left = strtoul(args[1], NULL, 0);
+
+	while (left) {
+		ssize_t n = splice(fd, NULL, STDOUT_FILENO, NULL, left, 0);
+
+		if (n <= 0)
+			die("splice");
+		left -= n;
+	}
+	return 0;
+}
+
 static const struct command {
 	const char *name;
 	int nr_args;
 	int (*run)(char **args);
 } commands[] = {
-	{ "open", 2, do_open },	    { "calls", 1, do_calls },	{ "nonblock", 1, do_nonblock },
-	{ "eintr", 1, do_eintr },   { "efault", 2, do_efault }, { "poll", 3, do_poll },
-	{ "refill", 3, do_refill },
+	{ "open", 2, do_open },		{ "calls", 1, do_calls },
+	{ "nonblock", 1, do_nonblock }, { "eintr", 1, do_eintr },
+	{ "efault", 2, do_efault },	{ "poll", 3, do_poll },
+	{ "refill", 3, do_refill },	{ "reschedule", 1, do_reschedule },
+	{ "sendfile", 2, do_sendfile }, { "splice", 2, do_splice },
 };
 
 int main(int argc, char **argv)

@@ -176,13 +176,24 @@ static int run(struct stream *streams, int count, unsigned long long wanted)
 	return 0;
 }
 
+/* A number, with K, M or G behind it if need be. */
 static bool parse_bytes(const char *text, unsigned long long *bytes)
 {
+	static const char units[] = "KMG";
+	const char *unit;
 	char *end;
 
 	errno = 0;
 	*bytes = strtoull(text, &end, 0);
-	return !errno && end != text && !*end && *text != '-' && *bytes;
+	if (errno || end == text || *text == '-' || !*bytes)
+		return false;
+	unit = *end ? strchr(units, *end) : NULL;
+	for (; unit && unit >= units; unit--) {
+		if (*bytes >> 54)
+			return false;
+		*bytes <<= 10;
+	}
+	return !*end || (strchr(units, *end) && !end[1]);
 }
 
 int main(int argc, char **argv)
