@@ -228,11 +228,12 @@ static void complete_defaults(void)
 
 static void explain_none(const struct census *census)
 {
-	bool any = census->names[0];
-
-	pr_err("no PMU '%s' with an AUX buffer (there %s%s)%s\n",
-	       wanted_name, any ? "are: " : "is none", census->names,
-	       any ? "" : ". Usual causes: a VM without Intel PT, kpti on arm64 (boot with kpti=off), a driver that is not loaded (arm_spe_pmu)");
+	if (census->names[0])
+		pr_err("no PMU '%s' with an AUX buffer; there are: %s\n",
+		       wanted_name, census->names);
+	else
+		pr_err("no PMU '%s' with an AUX buffer, nor any other. Usual causes: a VM without Intel PT, kpti on arm64 (boot with kpti=off), a driver that is not loaded (arm_spe_pmu)\n",
+		       wanted_name);
 }
 
 /**

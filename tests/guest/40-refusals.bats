@@ -69,7 +69,7 @@ nothing_left() {
 
 @test "load: no PMU with an AUX buffer at all" {
 	rmmod auxtrace_sim
-	refused "No such device" "no PMU 'auto' .*there is none.*Usual causes" modprobe auxtrace
+	refused "No such device" "no PMU 'auto' .*nor any other.*Usual causes" modprobe auxtrace
 	modprobe auxtrace_sim
 	nothing_left
 }
