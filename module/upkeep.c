@@ -68,12 +68,15 @@ void auxtrace_pop_gap(struct auxtrace_stream *s)
 	WRITE_ONCE(s->nr_gaps, s->nr_gaps - 1);
 }
 
-/* How many gaps are right before the next byte to read. */
+/*
+ * How many gaps are right before the next byte to read; or behind us, as a gap that
+ * perf itself ended (see notice_stop()) can be noticed late.
+ */
 unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s)
 {
 	unsigned int n = 0;
 
-	while (n < s->nr_gaps && auxtrace_nth_gap(s, n)->at == s->tail)
+	while (n < s->nr_gaps && (long)(s->tail - auxtrace_nth_gap(s, n)->at) >= 0)
 		n++;
 	return n;
 }
