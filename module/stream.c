@@ -19,6 +19,7 @@
 #include <linux/uio.h>
 
 #include "stream_internal.h"
+#include "trace.h"
 
 /* Bytes that are copied at a time: they stay in a CPU's second-level cache. */
 #define BOUNCE_SIZE	(64UL << 10)
@@ -86,6 +87,8 @@ static long take_raw(struct auxtrace_stream *s, size_t want, bool first)
 
 static void give_raw(struct auxtrace_stream *s, unsigned long n)
 {
+	trace_window(s->cpu, s->tail, n,
+		     auxtrace_gaps_at_tail(s) ? AUXTRACE_WINDOW_GAP : 0);
 	while (auxtrace_gaps_at_tail(s))
 		auxtrace_pop_gap(s);
 	auxtrace_give_payload(s, n);

@@ -28,6 +28,7 @@
 
 #include "hotplug.h"
 #include "stream_internal.h"
+#include "trace.h"
 
 /* A stop with less room than this fraction of the buffer is a full buffer. */
 #define FULL_FRACTION	8
@@ -60,6 +61,7 @@ static void push_gap(struct auxtrace_stream *s, unsigned long at, u32 cause)
 	}
 	gap = auxtrace_nth_gap(s, s->nr_gaps - 1);
 	gap->causes |= cause;
+	trace_gap(s->cpu, at, cause);
 }
 
 void auxtrace_pop_gap(struct auxtrace_stream *s)
@@ -265,6 +267,7 @@ static void come_back(struct auxtrace_stream *s)
 		auxtrace_counter_destroy(&s->counter);
 	}
 	ret = make_counter(s, false);
+	trace_reenable(s->cpu, head, s->counter.size, ret);
 	if (!ret)
 		end_gap(s);
 	else if (ret != -ENODEV)
@@ -327,6 +330,8 @@ static bool notice_down(struct auxtrace_stream *s)
  */
 static void keep_running(struct auxtrace_stream *s, bool patient)
 {
+	int ret;
+
 	lockdep_assert_held(&s->lock);
 
 	if (s->closing || s->ended)
@@ -346,7 +351,9 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 		return;
 	if (room(s) < s->counter.size / 2 || auxtrace_counter_detached(&s->counter))
 		return;
-	if (start(s)) {
+	ret = start(s);
+	trace_reenable(s->cpu, auxtrace_head(s), room(s), ret);
+	if (ret) {
 		auxtrace_counter_hold(&s->counter);
 		fail(s, "started again");
 	} else {
@@ -440,6 +447,7 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 	head = auxtrace_head(s);
 	if (head != before)
 		s->flushed_to = head;
+	trace_flush(s->cpu, before, head - before);
 	/*
 	 * Unless a watermark was crossed, only a loss that the driver reports
 	 * makes the perf core wake readers.

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 
 #include "stream_internal.h"
+#include "trace.h"
 
 /* The UAPI's types do not say that they are little endian. */
 #define le32(x)	((__force __u32)cpu_to_le32(x))
@@ -78,6 +79,7 @@ static bool begin(struct auxtrace_stream *s, bool first)
 		.time = le64(auxtrace_counter_clock(&s->counter)),
 		.gap_time = le64(gap_time),
 	};
+	trace_window(s->cpu, s->tail, size, flags);
 	WRITE_ONCE(f->header_left, sizeof(f->header));
 	WRITE_ONCE(f->payload_left, size);
 	WRITE_ONCE(f->pad_left, -size % AUXTRACE_WINDOW_ALIGN);
