@@ -79,3 +79,22 @@ framed() {
 	output=$(<"$BATS_TEST_TMPDIR/out")
 	[[ $(field hotplug) -eq 1 && $(field restarts) -eq 1 ]]
 }
+
+@test "tracepoints: as many gaps, restarts and flushes as are counted" {
+	local events=/sys/kernel/tracing/events/auxtrace
+	setting 0 config "$fast"
+	setting 0 buffer_size 64K
+	setting 1 config "$slow"
+	echo 4096 >/sys/kernel/tracing/buffer_size_kb
+	echo >/sys/kernel/tracing/trace
+	echo 1 >$events/enable
+	framed 0 4000000
+	run -0 auxcheck --bytes 80 /dev/auxtrace1
+	echo 0 >$events/enable
+	lines() { grep -cE "$1" /sys/kernel/tracing/trace; }
+	[[ $(lines ' gap: stream=0 .*cause=FULL') -eq $(stat_of 0 gaps) ]]
+	[[ $(lines ' reenable: stream=0 .*error=0') -ge $(($(stat_of 0 gaps) - 1)) ]]
+	[[ $(lines ' window: stream=0 .*flags=GAP.FULL') -gt 10 ]]
+	[[ $(lines ' flush: stream=1 ') -eq $(stat_of 1 flushes) ]]
+	[[ $(lines ' window: stream=1 ') -gt 0 ]]
+}
