@@ -15,8 +15,9 @@
 
 #include <linux/btf.h>
 #include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/kernel.h>
-#include <linux/kernel_read_file.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -145,6 +146,40 @@ static int parse(struct auxtrace_btf *btf, size_t size)
 	return 0;
 }
 
+/*
+ * Reads the file whole. (Not by kernel_read_file(): that is for what the kernel
+ * itself takes in, and security modules warn of other uses.)
+ */
+static ssize_t read_btf(struct auxtrace_btf *btf)
+{
+	struct file *file = filp_open(BTF_PATH, O_RDONLY, 0);
+	loff_t pos = 0;
+	ssize_t ret;
+	loff_t size;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+
+	size = i_size_read(file_inode(file));
+	if (size <= 0 || size > INT_MAX) {
+		ret = -EINVAL;
+		goto close;
+	}
+	btf->data = vmalloc(size);
+	if (!btf->data) {
+		ret = -ENOMEM;
+		goto close;
+	}
+	do {
+		ret = kernel_read(file, btf->data + pos, size - pos, &pos);
+	} while (ret > 0 && pos < size);
+	if (ret >= 0)
+		ret = pos;
+close:
+	fput(file);
+	return ret;
+}
+
 /**
  * auxtrace_btf_load() - read and index the kernel's BTF
  *
@@ -155,7 +190,6 @@ static int parse(struct auxtrace_btf *btf, size_t size)
 struct auxtrace_btf *auxtrace_btf_load(void)
 {
 	struct auxtrace_btf *btf;
-	size_t file_size;
 	ssize_t size;
 	int ret;
 
@@ -163,14 +197,8 @@ struct auxtrace_btf *auxtrace_btf_load(void)
 	if (!btf)
 		return ERR_PTR(-ENOMEM);
 
-	size = kernel_read_file_from_path_initns(BTF_PATH, 0, &btf->data, INT_MAX,
-						 &file_size, READING_UNKNOWN);
-	if (size < 0) {
-		kfree(btf);
-		return ERR_PTR(size);
-	}
-
-	ret = parse(btf, size);
+	size = read_btf(btf);
+	ret = size < 0 ? size : parse(btf, size);
 	if (ret) {
 		auxtrace_btf_free(btf);
 		return ERR_PTR(ret);
