@@ -167,9 +167,8 @@ static void explain_create_error(const struct auxtrace_pmu *pmu, int cpu, int er
  * @explain:	say in the log why it failed
  *
  * Context: may sleep; no lock held that CPU hotplug takes.
- * Return: 0, or: -ENOMEM (memory, max_total, or the
- * PMU's driver), -EBUSY (PMU in use), -ENODEV (CPU offline), -EINVAL or
- * -EOPNOTSUPP (settings).
+ * Return: 0, or -ENOMEM (memory, max_total, or the PMU's driver), -EBUSY (PMU in
+ * use), -ENODEV (CPU offline), -EINVAL or -EOPNOTSUPP (settings).
  */
 int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    const struct auxtrace_pmu *pmu, int cpu,
@@ -475,8 +474,7 @@ static void query_stopped(void *data)
  * auxtrace_counter_stopped() - has the event stopped by itself?
  * @counter:	the counter, started
  *
- * Asks on the event's CPU, where interrupts off keep perf from rescheduling it,
- * and where the perf core's delayed disable (irq_work) is over.
+ * Asks on the event's CPU, where interrupts off keep perf from rescheduling it.
  *
  * Context: may sleep.
  * Return: true if the driver or the perf core has stopped the event; everything

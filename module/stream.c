@@ -106,7 +106,7 @@ static long take(struct auxtrace_stream *s, size_t want, bool first)
 		ret = auxtrace_window_take(s, want, first);
 	else
 		ret = take_raw(s, want, first);
-	if (!ret && first && s->failed)
+	if (!ret && first && s->failed && !s->ended)
 		ret = -EIO;
 	mutex_unlock(&s->lock);
 	return ret;

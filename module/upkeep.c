@@ -502,8 +502,11 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 	if (ret == -EIO)
 		pr_notice_ratelimited("auxtrace%d: the event cannot run on CPU %d\n",
 				      s->cpu, s->cpu);
-	if (ret)
+	if (ret) {
+		/* A start that fails wakes readers, and so queues this. */
+		cancel_work_sync(&s->tend);
 		return ret;
+	}
 	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
 	auxtrace_hotplug_add(s);
 	set_bit(0, &s->cpu_changed);

@@ -92,3 +92,14 @@ rescheduled() {
 		auxcheck --bytes 2M --restarts - <&$fd
 	exec {fd}<&-
 }
+
+@test "a driver that can never start: EIO at open, again and again" {
+	# It wants more room than the buffer has.
+	load_modules config="$fast" config1=$((60000 << 32)) buffer_size=8192
+	for ((i = 0; i < 20; i++)); do
+		[[ $(fileops open ro /dev/auxtrace$((i % 2))) == EIO ]]
+	done
+	state_is 0 closed
+	setting 0 config1 0
+	run -0 auxcheck --bytes 1M /dev/auxtrace0
+}
