@@ -29,6 +29,9 @@
  *		of that in the buffer, with zero bytes before
  * truncate	each so many published sessions of the event, one is reported as
  *		truncated, and the driver stops; 0: never
+ * partial	each so many published sessions, one is reported as partial: trace
+ *		is missing inside; 0: never
+ * collision	likewise: samples collided
  * margin	bytes at the end of the room that the driver never uses; 0: 8
  *
  * A blob is loaded by writing it to /dev/auxtrace_sim. See sim_blob_open().
@@ -75,7 +78,8 @@
 #define SIM_CONFIG1_ALIGN	GENMASK_ULL(15, 0)
 #define SIM_CONFIG1_TRUNCATE	GENMASK_ULL(31, 16)
 #define SIM_CONFIG1_MARGIN	GENMASK_ULL(47, 32)
-#define SIM_CONFIG1_RESERVED	GENMASK_ULL(63, 48)
+#define SIM_CONFIG1_PARTIAL	GENMASK_ULL(55, 48)
+#define SIM_CONFIG1_COLLISION	GENMASK_ULL(63, 56)
 
 #define SIM_RATE_DEFAULT	SZ_1M
 #define SIM_MARGIN_DEFAULT	8
@@ -137,6 +141,8 @@ struct sim_buf {
  * @chunk: bytes that a tick produces
  * @align: alignment of a session's begin in the buffer, a power of two
  * @truncate: each so many sessions, one is truncated; 0: never
+ * @partial: each so many sessions, one is partial; 0: never
+ * @collision: each so many sessions, one had a collision; 0: never
  * @margin: bytes at the end of the room not to use
  * @unit: what the size of sessions is a multiple of
  * @content: what to write
@@ -166,6 +172,8 @@ struct sim_event {
 	unsigned int chunk;
 	unsigned int align;
 	unsigned int truncate;
+	unsigned int partial;
+	unsigned int collision;
 	unsigned int margin;
 	unsigned int unit;
 	enum sim_content content;
@@ -188,6 +196,8 @@ struct sim_event {
  * @sessions: sessions that published something
  * @truncated: sessions that were reported truncated because of the event's
  *	configuration
+ * @partials: sessions that were reported partial
+ * @collisions: sessions that were reported to have had a collision
  * @padding: bytes of padding
  *
  * Written on that CPU only, with interrupts disabled. Readers on other CPUs
@@ -198,6 +208,8 @@ struct sim_stats {
 	unsigned long bytes;
 	unsigned long sessions;
 	unsigned long truncated;
+	unsigned long partials;
+	unsigned long collisions;
 	unsigned long padding;
 };
 
@@ -518,6 +530,12 @@ halt:
 	return false;
 }
 
+/* Is it the turn of a session which each @each of them has; 0: none? */
+static bool sim_turn(struct sim_event *se, unsigned int each)
+{
+	return each && !(se->published % each);
+}
+
 /* False if the driver stopped the event, pretending a loss. */
 static bool sim_session_end(struct sim_event *se)
 {
@@ -525,8 +543,15 @@ static bool sim_session_end(struct sim_event *se)
 
 	if (se->written) {
 		se->published++;
-		if (se->truncate)
-			lost = !(se->published % se->truncate);
+		lost = sim_turn(se, se->truncate);
+		if (sim_turn(se, se->partial)) {
+			perf_aux_output_flag(&se->handle, PERF_AUX_FLAG_PARTIAL);
+			this_cpu_inc(sim_stats.partials);
+		}
+		if (sim_turn(se, se->collision)) {
+			perf_aux_output_flag(&se->handle, PERF_AUX_FLAG_COLLISION);
+			this_cpu_inc(sim_stats.collisions);
+		}
 
 		this_cpu_inc(sim_stats.sessions);
 		this_cpu_add(sim_stats.bytes, se->written);
@@ -613,8 +638,7 @@ static int sim_parse_config(struct perf_event *event, struct sim_event *se)
 	u64 rate = FIELD_GET(SIM_CONFIG_RATE, config) ?: SIM_RATE_DEFAULT;
 	u64 tick;
 
-	if (config & SIM_CONFIG_RESERVED || config1 & SIM_CONFIG1_RESERVED ||
-	    event->attr.config2)
+	if (config & SIM_CONFIG_RESERVED || event->attr.config2)
 		return -EINVAL;
 
 	se->content = FIELD_GET(SIM_CONFIG_CONTENT, config);
@@ -645,6 +669,8 @@ static int sim_parse_config(struct perf_event *event, struct sim_event *se)
 		return -EINVAL;
 
 	se->truncate = FIELD_GET(SIM_CONFIG1_TRUNCATE, config1);
+	se->partial = FIELD_GET(SIM_CONFIG1_PARTIAL, config1);
+	se->collision = FIELD_GET(SIM_CONFIG1_COLLISION, config1);
 	se->margin = FIELD_GET(SIM_CONFIG1_MARGIN, config1) ?:
 		     SIM_MARGIN_DEFAULT;
 	return 0;
@@ -799,6 +825,8 @@ PMU_FORMAT_ATTR(content,	"config:56-57");
 PMU_FORMAT_ATTR(align,		"config1:0-15");
 PMU_FORMAT_ATTR(truncate,	"config1:16-31");
 PMU_FORMAT_ATTR(margin,		"config1:32-47");
+PMU_FORMAT_ATTR(partial,	"config1:48-55");
+PMU_FORMAT_ATTR(collision,	"config1:56-63");
 
 static struct attribute *sim_format_attrs[] = {
 	&format_attr_rate.attr,
@@ -807,6 +835,8 @@ static struct attribute *sim_format_attrs[] = {
 	&format_attr_align.attr,
 	&format_attr_truncate.attr,
 	&format_attr_margin.attr,
+	&format_attr_partial.attr,
+	&format_attr_collision.attr,
 	NULL
 };
 
@@ -858,6 +888,20 @@ static ssize_t truncated_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(truncated);
 
+static ssize_t partials_show(struct device *dev, struct device_attribute *attr,
+			     char *page)
+{
+	return sim_stats_show(page, offsetof(struct sim_stats, partials));
+}
+static DEVICE_ATTR_RO(partials);
+
+static ssize_t collisions_show(struct device *dev, struct device_attribute *attr,
+			       char *page)
+{
+	return sim_stats_show(page, offsetof(struct sim_stats, collisions));
+}
+static DEVICE_ATTR_RO(collisions);
+
 static ssize_t padding_show(struct device *dev, struct device_attribute *attr,
 			    char *page)
 {
@@ -888,6 +932,8 @@ static struct attribute *sim_stats_attrs[] = {
 	&dev_attr_bytes.attr,
 	&dev_attr_sessions.attr,
 	&dev_attr_truncated.attr,
+	&dev_attr_partials.attr,
+	&dev_attr_collisions.attr,
 	&dev_attr_padding.attr,
 	NULL
 };
