@@ -33,6 +33,10 @@ void auxtrace_stats_snapshot(struct auxtrace_stats *stats, struct auxtrace_stats
 	copy->windows = READ_ONCE(stats->windows);
 	copy->gap_ns = READ_ONCE(stats->gap_ns);
 	copy->flushes = READ_ONCE(stats->flushes);
+	copy->truncated = READ_ONCE(stats->truncated);
+	copy->partial = READ_ONCE(stats->partial);
+	copy->collision = READ_ONCE(stats->collision);
+	copy->reports_lost = READ_ONCE(stats->reports_lost);
 	atomic64_set(&copy->wakeups, atomic64_read(&stats->wakeups));
 }
 
@@ -64,6 +68,7 @@ void auxtrace_stream_info(struct auxtrace_stream *s, struct auxtrace_info *info)
 		info->event_flags |= AUXTRACE_EVENT_EXCLUDE_KERNEL;
 	info->flush_ms = value[AUXTRACE_FLUSH_MS];
 	info->consumer = AUXTRACE_CONSUMER_ID;
+	info->driver_flags = auxtrace_driver_flags(AUXTRACE_CONSUMER_SEES);
 
 	mutex_lock(&s->lock);
 	info->wake_bytes = s->wake_bytes;
@@ -100,6 +105,10 @@ void auxtrace_stream_status(struct auxtrace_stream *s, struct auxtrace_status *s
 	status->gaps_stopped = now.gaps_stopped - before->gaps_stopped;
 	status->gap_time = now.gap_ns - before->gap_ns;
 	status->flushes = now.flushes - before->flushes;
+	status->truncated = now.truncated - before->truncated;
+	status->partial = now.partial - before->partial;
+	status->collision = now.collision - before->collision;
+	status->reports_lost = now.reports_lost - before->reports_lost;
 	status->wakeups = atomic64_read(&now.wakeups) - atomic64_read(&before->wakeups);
 }
 

@@ -106,6 +106,14 @@ static bool looks_stopped(struct perf_event *event)
 	       READ_ONCE(event->hw.state) & PERF_HES_STOPPED;
 }
 
+/* The driver has stopped by itself. On the event's CPU, interrupts off. */
+static void note_stop(struct auxtrace_counter *counter, struct perf_event *event)
+{
+	WRITE_ONCE(counter->stop_head, perf_event_aux_head(event));
+	/* Pairs with the load in auxtrace_counter_self_stopped(). */
+	smp_store_release(&counter->self_stopped, true);
+}
+
 /*
  * perf wakes readers: pass it on. Called under the wait queue's lock, which mute
  * takes to remove the entry, so the event is there.
@@ -125,12 +133,10 @@ static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 
 	WRITE_ONCE(counter->woken_at, ktime_get_ns());
 	if ((active || !READ_ONCE(counter->held)) &&
-	    (looks_stopped(event) || READ_ONCE(event->pending_disable))) {
-		WRITE_ONCE(counter->stop_head, perf_event_aux_head(event));
-		/* Pairs with the load in auxtrace_counter_self_stopped(). */
-		smp_store_release(&counter->self_stopped, true);
-	}
-	counter->wake(counter, READ_ONCE(counter->self_stopped));
+	    (looks_stopped(event) || READ_ONCE(event->pending_disable)))
+		note_stop(counter, event);
+	counter->wake(counter, READ_ONCE(counter->self_stopped) ||
+			       auxtrace_consumer_reports_urgent(event));
 	return 0;
 }
 
@@ -392,11 +398,22 @@ bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken)
 bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
 				   unsigned long *head)
 {
-	/* Pairs with the store in relay_wake(). */
+	/* Pairs with the store in note_stop(). */
 	if (!smp_load_acquire(&counter->self_stopped))
 		return false;
 	*head = READ_ONCE(counter->stop_head);
 	return true;
+}
+
+/**
+ * auxtrace_counter_forget_stop() - that the driver stopped has been dealt with
+ * @counter:	the counter, held
+ *
+ * Context: any.
+ */
+void auxtrace_counter_forget_stop(struct auxtrace_counter *counter)
+{
+	WRITE_ONCE(counter->self_stopped, false);
 }
 
 /**
@@ -458,16 +475,13 @@ bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
 	return ret;
 }
 
-struct stopped_query {
-	struct perf_event *event;
-	bool stopped;
-};
-
-static void query_stopped(void *data)
+static void note_stop_on_cpu(void *data)
 {
-	struct stopped_query *query = data;
+	struct auxtrace_counter *counter = data;
+	struct perf_event *event = event_of(counter);
 
-	query->stopped = looks_stopped(query->event);
+	if (!READ_ONCE(counter->self_stopped) && looks_stopped(event))
+		note_stop(counter, event);
 }
 
 /**
@@ -477,15 +491,29 @@ static void query_stopped(void *data)
  * Asks on the event's CPU, where interrupts off keep perf from rescheduling it.
  *
  * Context: may sleep.
- * Return: true if the driver or the perf core has stopped the event; everything
- * that it will ever publish without a restart is published then.
+ * Return: as auxtrace_counter_self_stopped() from now on.
  */
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter)
 {
-	struct stopped_query query = { .event = event_of(counter) };
+	smp_call_function_single(counter->cpu, note_stop_on_cpu, counter, true);
+	return READ_ONCE(counter->self_stopped);
+}
 
-	smp_call_function_single(counter->cpu, query_stopped, &query, true);
-	return query.stopped;
+/**
+ * auxtrace_counter_next_report() - take out what the driver has reported
+ * @counter:	the counter
+ * @upto:	a cursor, the head at some time: reports beyond are left alone
+ * @report:	out: the next report that has a flag, or tells of a loss
+ *
+ * Context: any.
+ * Return: false if there is none.
+ */
+bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned long upto,
+				  struct auxtrace_report *report)
+{
+	struct perf_event *event = event_of(counter);
+
+	return event && auxtrace_consumer_next_report(event, upto, report);
 }
 
 /**

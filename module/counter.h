@@ -8,17 +8,19 @@
 
 struct auxtrace_counter;
 struct auxtrace_pmu;
+struct auxtrace_report;
 struct auxtrace_settings;
 struct perf_event;
 
 /**
  * typedef auxtrace_wake_t - what a counter calls when perf wakes its readers
  * @counter:	the counter
- * @stopped:	the driver has stopped by itself since the last start
+ * @attend:	the driver has stopped by itself since the last start, or has
+ *		reported something that matters now
  *
  * Context: hard interrupt, under the event's wait queue's lock.
  */
-typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool stopped);
+typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool attend);
 
 /**
  * struct auxtrace_counter - a counter and its AUX buffer
@@ -66,10 +68,13 @@ void auxtrace_counter_hold(struct auxtrace_counter *counter);
 bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken);
 bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
 				   unsigned long *head);
+void auxtrace_counter_forget_stop(struct auxtrace_counter *counter);
 unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);
 u64 auxtrace_counter_clock(struct auxtrace_counter *counter);
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter);
+bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned long upto,
+				  struct auxtrace_report *report);
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail);
 long auxtrace_counter_copy(struct auxtrace_counter *counter, unsigned long from,
 			   unsigned long to, void *buf);

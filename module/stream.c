@@ -45,15 +45,18 @@ static bool something_to_do(struct auxtrace_stream *s)
 
 /*
  * Bytes from the tail that one read may take: up to the head, or to the first gap
- * but the @gaps_here that are right at the tail.
+ * but the @gaps_here that are right at the tail, also one that is still to be told.
  */
 unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int gaps_here)
 {
-	unsigned long end = auxtrace_head(s);
+	unsigned long n = auxtrace_head(s) - s->tail;
 
+	auxtrace_collect_reports(s);
 	if (gaps_here < s->nr_gaps)
-		end = auxtrace_nth_gap(s, gaps_here)->at;
-	return end - s->tail;
+		n = auxtrace_nth_gap(s, gaps_here)->at - s->tail;
+	if (s->truncated && (long)(s->truncated_at - s->tail) > 0)
+		n = min(n, s->truncated_at - s->tail);
+	return n;
 }
 
 /* Copies up to @n readable bytes from the tail into the bounce buffer. */
@@ -92,6 +95,7 @@ static void give_raw(struct auxtrace_stream *s, unsigned long n)
 	while (auxtrace_gaps_at_tail(s))
 		auxtrace_pop_gap(s);
 	auxtrace_give_payload(s, n);
+	auxtrace_take_marks(s, s->tail);
 }
 
 /* Fills the bounce buffer with up to @want bytes of what comes next. */

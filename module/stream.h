@@ -26,6 +26,10 @@ struct iov_iter;
  * @windows:	windows delivered
  * @gap_ns:	nanoseconds in gaps
  * @flushes:	flushes
+ * @truncated:	reports of the driver with %PERF_AUX_FLAG_TRUNCATED
+ * @partial:	reports of the driver with %PERF_AUX_FLAG_PARTIAL
+ * @collision:	reports of the driver with %PERF_AUX_FLAG_COLLISION
+ * @reports_lost: reports of the driver that nobody has seen
  * @wakeups:	wake-ups by perf
  *
  * @wakeups is atomic. @opens is written under the device's lock, the others
@@ -44,6 +48,10 @@ struct auxtrace_stats {
 	u64 windows;
 	u64 gap_ns;
 	u64 flushes;
+	u64 truncated;
+	u64 partial;
+	u64 collision;
+	u64 reports_lost;
 	atomic64_t wakeups;
 };
 

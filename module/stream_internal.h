@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the two halves of a stream share: stream.c, the reader's side, and
- * upkeep.c, which keeps the event running and gaps accounted for.
+ * What the parts of a stream share: stream.c, the reader's side, with window.c;
+ * upkeep.c, which keeps the event running and gaps accounted for; reports.c, what
+ * the PMU's driver has to say; control.c.
  *
  * Two mutexes, taken in this order:
  *
@@ -32,11 +33,26 @@
 
 /*
  * Gaps that can wait for a reader. A third one would need the reader to be two
- * buffers behind, were it not for drivers that stop without need; while the
- * queue is full, but for the place of a second gap that may come with the first,
- * the event is not started again.
+ * buffers behind, were it not for drivers that stop without need. One look at the
+ * event can find AUXTRACE_GAPS_AT_ONCE: where a driver said that trace is missing,
+ * where it stopped, and where it was held. While there is no room for so many,
+ * nobody looks, and the event is not started again.
  */
 #define AUXTRACE_MAX_GAPS	16
+#define AUXTRACE_GAPS_AT_ONCE	3
+
+/* Reports of a driver that can wait for a reader; see reports.c for more of them. */
+#define AUXTRACE_MAX_MARKS	16
+
+/**
+ * struct auxtrace_mark - something that the driver has reported
+ * @at:		offset of the end of the piece of trace that it is about
+ * @flags:	AUXTRACE_WINDOW_* to be set in a window
+ */
+struct auxtrace_mark {
+	unsigned long at;
+	u32 flags;
+};
 
 /**
  * struct auxtrace_gap - trace that is missing
@@ -93,7 +109,7 @@ struct auxtrace_framer {
  * @tail:	offset of the next byte to read. Also read without @lock
  * @seen_head:	offset of the head, when last looked at, and ...
  * @seen_tail:	@tail then
- * @seen_room:	bytes that were free for the driver, at least, when it had
+ * @driver_tail: @tail that the driver went by, or an earlier one, when it had
  *		published up to @seen_head
  * @format:	&enum auxtrace_format
  * @began:	somebody has read
@@ -121,6 +137,12 @@ struct auxtrace_framer {
  *		last one is still open
  * @first_gap:	index of the oldest
  * @nr_gaps:	how many. Also read without @lock, by poll
+ * @truncated:	the driver has reported that trace is missing, and it is not known
+ *		yet whether it went on ...
+ * @truncated_at: ... behind this offset
+ * @marks:	ring of reports that no window has told of, oldest at @first_mark
+ * @first_mark:	index of the oldest
+ * @nr_marks:	how many
  * @cpu_changed: bit 0: the CPU has gone or is back, for @tend to see; atomic
  * @tend:	looks after the event: auxtrace_tend_work()
  * @flush:	publishes what is below the watermark: auxtrace_flush_work()
@@ -145,7 +167,7 @@ struct auxtrace_stream {
 	unsigned long tail;
 	unsigned long seen_head;
 	unsigned long seen_tail;
-	unsigned long seen_room;
+	unsigned long driver_tail;
 	u32 format;
 	bool began;
 	unsigned long wake_bytes;
@@ -167,6 +189,11 @@ struct auxtrace_stream {
 	struct auxtrace_gap gaps[AUXTRACE_MAX_GAPS];
 	unsigned int first_gap;
 	unsigned int nr_gaps;
+	bool truncated;
+	unsigned long truncated_at;
+	struct auxtrace_mark marks[AUXTRACE_MAX_MARKS];
+	unsigned int first_mark;
+	unsigned int nr_marks;
 
 	unsigned long cpu_changed;
 	struct work_struct tend;
@@ -183,6 +210,7 @@ unsigned long auxtrace_available(struct auxtrace_stream *s);
 void auxtrace_arm_flush(struct auxtrace_stream *s);
 unsigned long auxtrace_head(struct auxtrace_stream *s);
 void auxtrace_keep_running(struct auxtrace_stream *s);
+void auxtrace_collect_reports(struct auxtrace_stream *s);
 unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s);
 struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n);
 void auxtrace_pop_gap(struct auxtrace_stream *s);
@@ -190,6 +218,11 @@ void auxtrace_hold_for_stop(struct auxtrace_stream *s);
 unsigned long auxtrace_flush_now(struct auxtrace_stream *s);
 int auxtrace_upkeep_begin(struct auxtrace_stream *s);
 void auxtrace_upkeep_end(struct auxtrace_stream *s);
+
+/* reports.c; the last two with @lock held */
+u32 auxtrace_driver_flags(u64 flags);
+u32 auxtrace_take_marks(struct auxtrace_stream *s, unsigned long end);
+bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags);
 
 /* window.c; all but the first with @lock held */
 bool auxtrace_window_under_way(struct auxtrace_stream *s);

@@ -160,11 +160,17 @@ static ssize_t stats_show(struct device *dev, struct device_attribute *attr, cha
 			  "gaps_stopped %llu\n"
 			  "gap_ns %llu\n"
 			  "flushes %llu\n"
+			  "truncated %llu\n"
+			  "partial %llu\n"
+			  "collision %llu\n"
+			  "reports_lost %llu\n"
 			  "wakeups %llu\n",
 			  stats.opens, stats.reads, stats.bytes, stats.windows,
 			  stats.gaps, stats.gaps_full, stats.gaps_driver,
 			  stats.gaps_hotplug, stats.gaps_stopped, stats.gap_ns,
-			  stats.flushes, (u64)atomic64_read(&stats.wakeups));
+			  stats.flushes, stats.truncated, stats.partial,
+			  stats.collision, stats.reports_lost,
+			  (u64)atomic64_read(&stats.wakeups));
 }
 static DEVICE_ATTR_RO(stats);
 

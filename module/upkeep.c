@@ -13,6 +13,9 @@
  * bytes, or refuse to start (SPE and PT leave the last bytes unused). A gap
  * stays queued until a read gets beyond it.
  *
+ * A truncation that the driver reports is a gap, too. Whether the driver stopped
+ * for it does not always show: the event is stopped and started in any case.
+ *
  * A CPU that goes offline takes the event off its context for good; the perf
  * core publishes what was there. That stays readable. Then, and when the CPU is
  * back, a new counter is made in the old one's place, and the stream goes on.
@@ -26,6 +29,7 @@
 #include <linux/printk.h>
 #include <linux/string.h>
 
+#include "consumer/consumer.h"
 #include "hotplug.h"
 #include "stream_internal.h"
 #include "trace.h"
@@ -106,19 +110,23 @@ static unsigned long room(struct auxtrace_stream *s)
 	return s->counter.size - (auxtrace_head(s) - s->tail);
 }
 
+/* Is there room for the gaps that a look at the event can find? */
+static bool gaps_can_come(struct auxtrace_stream *s)
+{
+	return s->nr_gaps + AUXTRACE_GAPS_AT_ONCE <= AUXTRACE_MAX_GAPS;
+}
+
 /*
- * Remembers how much room the driver had when it published what is there. When
- * a head is seen for the first time, the driver published it since the last
- * look; so the tail that it went by was that of the last look, or a later one.
+ * Remembers by which tail the driver published what is there. When a head is
+ * seen for the first time, the driver published it since the last look; so the
+ * tail that it went by was that of the last look, or a later one.
  */
 static void look(struct auxtrace_stream *s)
 {
 	unsigned long head = auxtrace_head(s);
 
 	if (head != s->seen_head) {
-		unsigned long used = head - s->seen_tail;
-
-		s->seen_room = s->counter.size - min(used, s->counter.size);
+		s->driver_tail = s->seen_tail;
 		s->seen_head = head;
 	}
 	s->seen_tail = s->tail;
@@ -131,7 +139,7 @@ static void look(struct auxtrace_stream *s)
 static void push_driver_gap(struct auxtrace_stream *s, unsigned long at)
 {
 	look(s);
-	if (s->seen_room < s->counter.size / FULL_FRACTION) {
+	if (at - s->driver_tail > s->counter.size - s->counter.size / FULL_FRACTION) {
 		push_gap(s, at, AUXTRACE_WINDOW_FULL);
 		auxtrace_count(&s->stats->gaps_full, 1);
 	} else {
@@ -165,22 +173,6 @@ static void begin_hotplug_gap(struct auxtrace_stream *s)
 	WRITE_ONCE(s->stopped, false);
 	WRITE_ONCE(s->stalled, false);
 	WRITE_ONCE(s->down, true);
-}
-
-/*
- * START was called: what was not traced since STOP is a gap, which ends as others
- * do, when the event is started because there is room.
- */
-static void begin_start_gap(struct auxtrace_stream *s)
-{
-	push_gap(s, auxtrace_head(s), AUXTRACE_WINDOW_STOPPED);
-	auxtrace_count(&s->stats->gaps_stopped, 1);
-	if (!s->stopped && !s->down) {
-		s->stopped_at = s->ended_at;
-		WRITE_ONCE(s->stopped, true);
-	}
-	WRITE_ONCE(s->stalled, false);
-	s->start_due = false;
 }
 
 static void count_gap_time(struct auxtrace_stream *s, u64 end)
@@ -247,7 +239,7 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 		return ret;
 	s->seen_head = auxtrace_head(s);
 	s->seen_tail = s->tail;
-	s->seen_room = s->counter.size;
+	s->driver_tail = s->tail;
 	ret = start(s);
 	/* Nothing has been published yet: a first stop is no stall. */
 	s->started_head--;
@@ -274,38 +266,114 @@ static void come_back(struct auxtrace_stream *s)
 		fail(s, "made anew");
 }
 
+/**
+ * auxtrace_collect_reports() - take in what the driver has reported
+ * @s:		the stream, its lock held
+ *
+ * Whether the driver went on behind trace that it said is missing shows at the next
+ * report, or when the event is looked at.
+ *
+ * Context: any.
+ */
+void auxtrace_collect_reports(struct auxtrace_stream *s)
+{
+	unsigned long at;
+	u32 flags;
+
+	/* Each can queue a gap, and leaves room for those of a look. */
+	while (s->nr_gaps + AUXTRACE_GAPS_AT_ONCE < AUXTRACE_MAX_GAPS &&
+	       auxtrace_next_report(s, &at, &flags)) {
+		if (!(flags & AUXTRACE_WINDOW_TRUNCATED) || s->stopped || s->down)
+			continue;
+		if (s->truncated)
+			push_driver_gap(s, s->truncated_at);
+		s->truncated = true;
+		s->truncated_at = at;
+	}
+}
+
+/* Does something say that the driver has stopped? A stop is found on its CPU. */
+static bool find_stop(struct auxtrace_stream *s)
+{
+	unsigned long stop_head;
+	bool found = auxtrace_counter_seems_stopped(&s->counter) &&
+		     (auxtrace_counter_self_stopped(&s->counter, &stop_head) ||
+		      auxtrace_counter_stopped(&s->counter));
+
+	/* A report of that stop came before. */
+	auxtrace_collect_reports(s);
+	return found || s->truncated;
+}
+
+/*
+ * The event is held: queues gaps for where the driver had stopped, but the event
+ * was set going again before it was held. Returns whether it stands where the
+ * driver stopped.
+ */
+static bool settle_stops(struct auxtrace_stream *s)
+{
+	unsigned long at[2], head;
+	unsigned int n = 0, i;
+	bool stands = false;
+
+	auxtrace_collect_reports(s);
+	if (auxtrace_counter_self_stopped(&s->counter, &at[0]))
+		at[n++] += s->base;
+	if (s->truncated && !(n && at[0] == s->truncated_at))
+		at[n++] = s->truncated_at;
+	auxtrace_counter_forget_stop(&s->counter);
+	s->truncated = false;
+	if (n == 2 && (long)(at[1] - at[0]) < 0)
+		swap(at[0], at[1]);
+
+	head = auxtrace_head(s);
+	for (i = 0; i < n; i++) {
+		if (at[i] == head)
+			stands = true;
+		else
+			push_driver_gap(s, at[i]);
+	}
+	return stands;
+}
+
+/*
+ * START was called: what was not traced since STOP is a gap, which ends as others
+ * do, when the event is started because there is room.
+ */
+static void begin_start_gap(struct auxtrace_stream *s)
+{
+	if (!s->stopped && !s->down)
+		settle_stops(s);
+	push_gap(s, auxtrace_head(s), AUXTRACE_WINDOW_STOPPED);
+	auxtrace_count(&s->stats->gaps_stopped, 1);
+	if (!s->stopped && !s->down) {
+		s->stopped_at = s->ended_at;
+		WRITE_ONCE(s->stopped, true);
+	}
+	WRITE_ONCE(s->stalled, false);
+	s->start_due = false;
+}
+
 /*
  * Has the event stopped? If so there is a gap at the end of the queue, and perf
  * cannot set the event going again before we do.
  */
 static bool notice_stop(struct auxtrace_stream *s)
 {
-	unsigned long stop_head, head;
-
 	if (s->stopped)
 		return true;
 	look(s);
-	if (!auxtrace_counter_seems_stopped(&s->counter) ||
-	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
+	if (!gaps_can_come(s) || !find_stop(s))
 		return false;
-	if (!auxtrace_counter_self_stopped(&s->counter, &stop_head)) {
-		if (!auxtrace_counter_stopped(&s->counter))
-			return false;
-		stop_head = auxtrace_counter_head(&s->counter);
-	}
 
 	auxtrace_counter_hold(&s->counter);
-	head = auxtrace_counter_head(&s->counter);
-	if (head != stop_head) {
+	if (!settle_stops(s) && room(s) >= s->counter.size / 2) {
 		/*
-		 * perf had set it going already, it has run since, and holding it
-		 * is no gap if it can go on at once.
+		 * Something had set it going already, it has run since, and holding
+		 * it is no gap if it can go on at once.
 		 */
-		push_driver_gap(s, s->base + stop_head);
-		if (room(s) >= s->counter.size / 2) {
-			start(s);
-			return false;
-		}
+		start(s);
+		return false;
 	}
 	begin_gap(s);
 	return true;
@@ -316,9 +384,12 @@ static bool notice_down(struct auxtrace_stream *s)
 {
 	if (s->down)
 		return true;
-	if (!auxtrace_counter_detached(&s->counter) ||
-	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
+	if (!auxtrace_counter_detached(&s->counter) || !gaps_can_come(s))
 		return false;
+	auxtrace_collect_reports(s);
+	if (s->truncated)
+		push_driver_gap(s, s->truncated_at);
+	s->truncated = false;
 	begin_hotplug_gap(s);
 	return true;
 }
@@ -337,7 +408,7 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 	if (s->closing || s->ended)
 		return;
 	if (s->start_due) {
-		if (s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
+		if (!gaps_can_come(s))
 			return;
 		begin_start_gap(s);
 	}
@@ -410,13 +481,12 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
  */
 void auxtrace_hold_for_stop(struct auxtrace_stream *s)
 {
-	unsigned long stop_head;
-
 	keep_running(s, false);
 	if (s->stopped || s->down)
 		return;
 	auxtrace_counter_hold(&s->counter);
-	if (auxtrace_counter_self_stopped(&s->counter, &stop_head))
+	/* Where there is no room, START will ask what has become of it. */
+	if (gaps_can_come(s) && settle_stops(s))
 		begin_gap(s);
 }
 
@@ -432,12 +502,10 @@ void auxtrace_hold_for_stop(struct auxtrace_stream *s)
 unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 {
 	unsigned long before, head;
-	bool woken;
+	bool woken, crossed;
 
 	keep_running(s, true);
-	/* A place in the queue must be left for the gap that this may find. */
-	if (s->closing || s->ended || s->stopped || s->down ||
-	    s->nr_gaps >= AUXTRACE_MAX_GAPS - 1)
+	if (s->closing || s->ended || s->stopped || s->down || !gaps_can_come(s))
 		return 0;
 
 	before = auxtrace_head(s);
@@ -450,9 +518,11 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 	trace_flush(s->cpu, before, head - before);
 	/*
 	 * Unless a watermark was crossed, only a loss that the driver reports
-	 * makes the perf core wake readers.
+	 * makes the perf core wake readers. Where its reports can be seen,
+	 * they tell.
 	 */
-	if (woken && (head - s->base) / s->watermark == (before - s->base) / s->watermark) {
+	crossed = (head - s->base) / s->watermark != (before - s->base) / s->watermark;
+	if (woken && !crossed && !AUXTRACE_CONSUMER_SEES) {
 		auxtrace_counter_hold(&s->counter);
 		begin_gap(s);
 	}

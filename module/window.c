@@ -61,7 +61,7 @@ static bool begin(struct auxtrace_stream *s, bool first)
 	if (!size && (!last || s->last_given))
 		return false;
 
-	flags = sum_of_gaps(s, gaps_here, &gap_time);
+	flags = sum_of_gaps(s, gaps_here, &gap_time) | auxtrace_take_marks(s, s->tail + size);
 	if (size && s->tail + size == s->flushed_to)
 		flags |= AUXTRACE_WINDOW_FLUSH;
 	if (last)

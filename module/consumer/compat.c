@@ -114,8 +114,8 @@ int auxtrace_compat_setup_aux(struct perf_event *event, int nr_pages, long water
 		goto unlock;
 	}
 
-	/* No data pages: nothing but AUX data is wanted. */
-	rb = static_call(auxtrace_rb_alloc)(0, 0, event->cpu, 0);
+	/* One data page, for what the driver reports: PERF_RECORD_AUX. */
+	rb = static_call(auxtrace_rb_alloc)(1, 0, event->cpu, RING_BUFFER_WRITABLE);
 	if (!rb) {
 		ret = -ENOMEM;
 		goto unlock;
@@ -326,4 +326,146 @@ long auxtrace_compat_aux_copy(struct perf_event *event, unsigned long from,
 	}
 	put_owned(rb);
 	return ret;
+}
+
+/* Copies @len bytes at @pos of the ring of records, which is one page. */
+static void copy_record(struct perf_buffer *rb, u64 pos, void *to, size_t len)
+{
+	size_t at = offset_in_page(pos);
+	size_t n = min(len, PAGE_SIZE - at);
+
+	memcpy(to, rb_data_page(rb) + at, n);
+	memcpy(to + n, rb_data_page(rb), len - n);
+}
+
+/*
+ * The records that matter, as perf_event_open(2) has them: sample_id_all is off.
+ */
+union record {
+	struct perf_event_header header;
+	struct {
+		struct perf_event_header header;
+		u64 offset;
+		u64 size;
+		u64 flags;
+	} aux;
+	struct {
+		struct perf_event_header header;
+		u64 id;
+		u64 lost;
+	} lost;
+};
+
+/*
+ * Looks at the record at @pos, before @head: what it says in terms of a report, as
+ * far as it does, goes into @report. Returns its size in bytes.
+ */
+static u64 parse_record(struct perf_buffer *rb, u64 pos, u64 head,
+			struct auxtrace_report *report)
+{
+	union record record = {};
+	u64 size;
+
+	copy_record(rb, pos, &record, sizeof(record.header));
+	size = record.header.size;
+	if (size < sizeof(record.header) || size > head - pos)
+		return head - pos;
+	copy_record(rb, pos, &record, min_t(size_t, size, sizeof(record)));
+
+	switch (record.header.type) {
+	case PERF_RECORD_AUX:
+		report->end = record.aux.offset + record.aux.size;
+		report->flags = record.aux.flags & AUXTRACE_REPORT_FLAGS;
+		break;
+	case PERF_RECORD_LOST:
+		report->lost = record.lost.lost;
+		break;
+	}
+	return size;
+}
+
+/**
+ * auxtrace_consumer_next_report() - take out what the driver has reported
+ * @event:	the event
+ * @upto:	a cursor, the head at some time: reports beyond are left alone
+ * @report:	out: the next report that has a flag, or tells of a loss
+ *
+ * The perf core writes a report before it moves the head over what it is about,
+ * with no barrier between: where stores are reordered, one can be seen a moment
+ * late by those that do not ask on the event's CPU.
+ *
+ * Context: any. The caller serialises calls for one event.
+ * Return: false if there is none.
+ */
+bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+				   struct auxtrace_report *report)
+{
+	struct perf_event_mmap_page *page;
+	struct perf_buffer *rb;
+	u64 head, tail, old, lost = 0;
+
+	*report = (struct auxtrace_report) {};
+	rcu_read_lock();
+	rb = rcu_dereference(*event_rb(event));
+	if (!rb || !owned(rb))
+		goto unlock;
+
+	page = rb_user_page(rb);
+	/* Pairs with smp_wmb() before the head in perf_output_put_handle(). */
+	head = smp_load_acquire(&page->data_head);
+	old = page->data_tail;
+	tail = old;
+	while (tail != head && !report->flags) {
+		struct auxtrace_report r = { .end = upto };
+		u64 size = parse_record(rb, tail, head, &r);
+
+		if ((long)(upto - r.end) < 0)
+			break;
+		*report = r;
+		lost += r.lost;
+		tail += size;
+	}
+	report->lost = lost;
+	if (tail != old) {
+		/*
+		 * The records are copied before their room is given back: pairs
+		 * with the control dependency (A) in __perf_output_begin().
+		 */
+		smp_mb();
+		WRITE_ONCE(page->data_tail, tail);
+	}
+unlock:
+	rcu_read_unlock();
+	return report->flags || report->lost;
+}
+
+/**
+ * auxtrace_consumer_reports_urgent() - should somebody take reports out now?
+ * @event:	the event
+ *
+ * To be asked at a wake-up: perf wakes readers when the driver reports a truncation,
+ * and each time that it has filled half of the room for reports.
+ *
+ * Context: any.
+ */
+bool auxtrace_consumer_reports_urgent(struct perf_event *event)
+{
+	struct auxtrace_report report = {};
+	struct perf_event_mmap_page *page;
+	u64 head, newest, used = 0;
+	struct perf_buffer *rb;
+
+	rcu_read_lock();
+	rb = rcu_dereference(*event_rb(event));
+	if (rb && owned(rb)) {
+		page = rb_user_page(rb);
+		/* Pairs with smp_wmb() before the head in perf_output_put_handle(). */
+		head = smp_load_acquire(&page->data_head);
+		used = head - READ_ONCE(page->data_tail);
+		newest = head - sizeof_field(union record, aux);
+		if (used >= sizeof_field(union record, aux))
+			parse_record(rb, newest, head, &report);
+	}
+	rcu_read_unlock();
+	return used >= PAGE_SIZE / 2 || report.flags & PERF_AUX_FLAG_TRUNCATED;
 }

@@ -9,7 +9,7 @@
  *
  * Types are described in C's order, without const and volatile, integers by
  * sign and bytes whatever they are called: "struct perf_buffer *", "refcount_t",
- * "s4", "u8", "void **", "u8 (struct x *, s4)".
+ * "s4", "u8", "void **", "u8 (struct x *, s4)", "void *[0]" (a flexible array).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -304,6 +304,7 @@ static void describe(const struct auxtrace_btf *btf, u32 id, char *buf,
 		     size_t len, unsigned int depth)
 {
 	const struct btf_type *t = type_by_id(btf, id);
+	const struct btf_array *array;
 	size_t end;
 
 	if (!id) {
@@ -344,6 +345,11 @@ static void describe(const struct auxtrace_btf *btf, u32 id, char *buf,
 	case BTF_KIND_FWD:
 		append(buf, len, "%s %s", btf_type_kflag(t) ? "union" : "struct",
 		       name_at(btf, t->name_off));
+		break;
+	case BTF_KIND_ARRAY:
+		array = (const void *)(t + 1);
+		describe(btf, array->type, buf, len, depth + 1);
+		append(buf, len, "[%u]", array->nelems);
 		break;
 	case BTF_KIND_FUNC_PROTO:
 		describe_function(btf, t, buf, len, depth + 1);

@@ -55,6 +55,7 @@ static const struct wanted_member wanted_members[] = {
 	{ "aux_pages", { "void **" }, &auxtrace_rb_layout.aux_pages },
 	{ "user_page", { "struct perf_event_mmap_page *" },
 	  &auxtrace_rb_layout.user_page },
+	{ "data_pages", { "void *[0]" }, &auxtrace_rb_layout.data_pages },
 };
 
 /*
@@ -139,7 +140,8 @@ static int find_members(const struct auxtrace_btf *btf)
 			       want->name, type, want->types[0]);
 			return -EOPNOTSUPP;
 		}
-		if (*want->offset >= size) {
+		/* A flexible array can begin right behind the rest. */
+		if (*want->offset > size) {
 			pr_err("compat: struct perf_buffer: member %s is outside of it\n",
 			       want->name);
 			return -EOPNOTSUPP;
@@ -234,10 +236,16 @@ static int find_functions(const struct auxtrace_btf *btf)
 	return bind_call(btf, ring_buffer_put, "void (struct perf_buffer *)");
 }
 
-/* Makes a buffer without pages, as setup will, and compares it to the layout. */
+static bool is_a_page(void *page)
+{
+	return virt_addr_valid(page) && PAGE_ALIGNED(page);
+}
+
+/* Makes a buffer, as set-up will, and compares it to the layout. */
 static int try_buffer(void)
 {
-	struct perf_buffer *rb = static_call(auxtrace_rb_alloc)(0, 0, -1, 0);
+	struct perf_buffer *rb = static_call(auxtrace_rb_alloc)(1, 0, -1,
+								RING_BUFFER_WRITABLE);
 	const char *wrong = NULL;
 
 	if (!rb)
@@ -257,9 +265,10 @@ static int try_buffer(void)
 		wrong = "aux_refcount";
 	else if (rb_aux_pages(rb))
 		wrong = "aux_pages";
-	else if (!virt_addr_valid(rb_user_page(rb)) ||
-		 !PAGE_ALIGNED(rb_user_page(rb)))
+	else if (!is_a_page(rb_user_page(rb)))
 		wrong = "user_page";
+	else if (!is_a_page(rb_data_page(rb)))
+		wrong = "data_pages";
 
 	if (wrong) {
 		/* Not freed: what is there is not what this code knows. */

@@ -46,7 +46,8 @@ DECLARE_STATIC_CALL(auxtrace_ring_buffer_put, ring_buffer_put);
  * Offsets in bytes, written once by auxtrace_compat_core_init(). The members'
  * own rules (kernel/events/): @event_list is guarded by @event_lock and
  * RCU; the reference counts and @aux_mmap_count are atomic; @aux_pages and
- * @aux_nr_pages do not change while an AUX reference is held.
+ * @aux_nr_pages do not change while an AUX reference is held, nor @data_pages
+ * in the life of the buffer.
  */
 struct auxtrace_perf_buffer_layout {
 	u32 refcount;
@@ -58,6 +59,7 @@ struct auxtrace_perf_buffer_layout {
 	u32 aux_refcount;
 	u32 aux_pages;
 	u32 user_page;
+	u32 data_pages;
 };
 
 extern struct auxtrace_perf_buffer_layout auxtrace_rb_layout;
@@ -109,6 +111,12 @@ static inline void **rb_aux_pages(struct perf_buffer *rb)
 static inline struct perf_event_mmap_page *rb_user_page(struct perf_buffer *rb)
 {
 	return *rb_member(rb, struct perf_event_mmap_page *, user_page);
+}
+
+/* The first data page; there must be one. */
+static inline void *rb_data_page(struct perf_buffer *rb)
+{
+	return *rb_member(rb, void *, data_pages);
 }
 
 int auxtrace_compat_core_init(void);

@@ -27,6 +27,22 @@
 /* The name of the provider: "native" or "compat". */
 extern const char * const auxtrace_consumer_name;
 
+/* What drivers report with their trace, as far as readers may care. */
+#define AUXTRACE_REPORT_FLAGS	(PERF_AUX_FLAG_TRUNCATED | PERF_AUX_FLAG_PARTIAL | \
+				 PERF_AUX_FLAG_COLLISION)
+
+/**
+ * struct auxtrace_report - what the PMU's driver has said of a piece of trace
+ * @end:	cursor behind the piece's last byte
+ * @flags:	those of %AUXTRACE_REPORT_FLAGS that it set, can be 0
+ * @lost:	how many reports before this one are missing
+ */
+struct auxtrace_report {
+	unsigned long end;
+	u32 flags;
+	u64 lost;
+};
+
 /**
  * auxtrace_consumer_init() - make the five functions usable
  *
@@ -43,9 +59,34 @@ int auxtrace_consumer_init(void);
 /* For user space: enum auxtrace_consumer. */
 #define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_NATIVE
 
+/*
+ * The API gives its buffers no data page, so the perf core drops the reports
+ * before anybody could see them.
+ */
+#define AUXTRACE_CONSUMER_SEES	0
+
+static inline bool auxtrace_consumer_next_report(struct perf_event *event,
+						 unsigned long upto,
+						 struct auxtrace_report *report)
+{
+	return false;
+}
+
+static inline bool auxtrace_consumer_reports_urgent(struct perf_event *event)
+{
+	return false;
+}
+
 #else
 
 #define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_COMPAT
+
+/* Which of the flags its reports can have. */
+#define AUXTRACE_CONSUMER_SEES	AUXTRACE_REPORT_FLAGS
+
+bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+				   struct auxtrace_report *report);
+bool auxtrace_consumer_reports_urgent(struct perf_event *event);
 
 #define perf_event_setup_aux	auxtrace_compat_setup_aux
 #define perf_event_release_aux	auxtrace_compat_release_aux

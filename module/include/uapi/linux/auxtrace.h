@@ -30,7 +30,8 @@
  * @AUXTRACE_WINDOW_HOTPLUG: ... because the CPU was offline
  * @AUXTRACE_WINDOW_STOPPED: ... because of a STOP and START
  * @AUXTRACE_WINDOW_TRUNCATED: the PMU's driver said so
- *	(%PERF_AUX_FLAG_TRUNCATED), where the kernel lets us know
+ *	(%PERF_AUX_FLAG_TRUNCATED) of trace that ends in this window, or right
+ *	before it, where the kernel lets us know (auxtrace_info::driver_flags)
  * @AUXTRACE_WINDOW_PARTIAL: likewise, %PERF_AUX_FLAG_PARTIAL
  * @AUXTRACE_WINDOW_COLLISION: likewise, %PERF_AUX_FLAG_COLLISION
  * @AUXTRACE_WINDOW_FLUSH: published by a flush, not by the watermark
@@ -142,6 +143,10 @@ enum auxtrace_consumer {
  * @flush_ms:	milliseconds that a reader waits before a flush, 0: for ever
  * @format:	&enum auxtrace_format
  * @consumer:	&enum auxtrace_consumer
+ * @driver_flags: which of %AUXTRACE_WINDOW_TRUNCATED, %AUXTRACE_WINDOW_PARTIAL and
+ *		%AUXTRACE_WINDOW_COLLISION windows can have: what the kernel lets
+ *		us know
+ * @reserved:	0
  *
  * To the module all but @size must be zero.
  */
@@ -163,6 +168,8 @@ struct auxtrace_info {
 	__u32 flush_ms;
 	__u32 format;
 	__u32 consumer;
+	__u32 driver_flags;
+	__u32 reserved;
 };
 
 /**
@@ -181,6 +188,11 @@ struct auxtrace_info {
  * @gap_time:	nanoseconds in gaps that are over
  * @flushes:	flushes
  * @wakeups:	wake-ups by perf
+ * @truncated:	reports of the PMU's driver with %PERF_AUX_FLAG_TRUNCATED, where the
+ *		kernel lets us know (auxtrace_info::driver_flags)
+ * @partial:	likewise, with %PERF_AUX_FLAG_PARTIAL
+ * @collision:	likewise, with %PERF_AUX_FLAG_COLLISION
+ * @reports_lost: reports of the driver that there was no room for
  *
  * To the module all but @size must be zero.
  */
@@ -199,6 +211,10 @@ struct auxtrace_status {
 	__u64 gap_time;
 	__u64 flushes;
 	__u64 wakeups;
+	__u64 truncated;
+	__u64 partial;
+	__u64 collision;
+	__u64 reports_lost;
 };
 
 #define AUXTRACE_IOC_TYPE		0xA7
