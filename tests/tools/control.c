@@ -68,8 +68,13 @@ static void case_info(void)
 	CHECK(info.format == AUXTRACE_FORMAT_RAW);
 	CHECK(info.consumer == AUXTRACE_CONSUMER_IS_NATIVE ||
 	      info.consumer == AUXTRACE_CONSUMER_IS_COMPAT);
-	printf("cpu=%u pmu=%s config=%#llx config1=%#llx flush_ms=%u consumer=%u\n", info.cpu,
-	       info.pmu_name, info.config, info.config1, info.flush_ms, info.consumer);
+	CHECK(!(info.driver_flags & ~(AUXTRACE_WINDOW_TRUNCATED | AUXTRACE_WINDOW_PARTIAL |
+				      AUXTRACE_WINDOW_COLLISION)));
+	CHECK(!info.reserved);
+	printf("cpu=%u pmu=%s config=%#llx config1=%#llx flush_ms=%u consumer=%u "
+	       "driver_flags=%#x\n",
+	       info.cpu, info.pmu_name, info.config, info.config1, info.flush_ms, info.consumer,
+	       info.driver_flags);
 }
 
 /* Old and new callers: shorter, longer with zeroes, longer with something else. */

@@ -4,8 +4,9 @@
  *
  * Reads a device (which it sets to the framed format) or a file, with reads of
  * random sizes, writes the payload to standard output, and prints one line on
- * standard error: what the headers said. Exits with 1 if a header is not as it
- * must be.
+ * standard error: what the headers said; before it, with -v, a line for each
+ * window. With -e a device is stopped after the bytes that were asked for, and read
+ * to its end. Exits with 1 if a header is not as it must be.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +38,7 @@ struct parser {
 	uint64_t with_flag[16];
 	uint64_t empty;
 	bool first_in_read; /* the header began where its read did */
+	bool verbose;
 };
 
 static void wrong(const struct parser *p, const char *what)
@@ -69,6 +71,9 @@ static void check_header(struct parser *p)
 		wrong(p, "a cause or a time without a gap");
 	if (h->flags & AUXTRACE_WINDOW_GAP && !p->first_in_read)
 		wrong(p, "a read crossed a gap");
+	if (p->verbose)
+		fprintf(stderr, "offset=%" PRIu64 " size=%" PRIu64 " flags=%#x\n",
+			(uint64_t)h->offset, (uint64_t)h->size, h->flags);
 	p->time = h->time;
 	p->next_offset += h->size;
 	p->windows++;
@@ -131,19 +136,24 @@ int main(int argc, char **argv)
 	uint64_t wanted = UINT64_MAX, seed = 1;
 	struct parser p = { 0 };
 	static char buffer[MAX_READ];
+	bool to_end = false;
 	struct stat st;
 	int fd, option;
 
-	while ((option = getopt(argc, argv, "b:s:")) != -1) {
+	while ((option = getopt(argc, argv, "b:es:v")) != -1) {
 		if (option == 'b')
 			wanted = strtoull(optarg, NULL, 0);
 		else if (option == 's')
 			seed = strtoull(optarg, NULL, 0);
+		else if (option == 'e')
+			to_end = true;
+		else if (option == 'v')
+			p.verbose = true;
 		else
 			return 2;
 	}
 	if (optind + 1 != argc) {
-		fputs("Usage: windows [-b BYTES] [-s SEED] DEVICE|FILE|-\n", stderr);
+		fputs("Usage: windows [-b BYTES] [-e] [-s SEED] [-v] DEVICE|FILE|-\n", stderr);
 		return 2;
 	}
 	fd = strcmp(argv[optind], "-") ? open(argv[optind], O_RDONLY) : STDIN_FILENO;
@@ -160,9 +170,18 @@ int main(int argc, char **argv)
 		}
 	}
 
-	while (p.bytes < wanted) {
+	for (;;) {
 		ssize_t n;
 
+		if (p.bytes >= wanted) {
+			if (!to_end)
+				break;
+			if (ioctl(fd, AUXTRACE_IOC_STOP)) {
+				perror("STOP");
+				return 2;
+			}
+			wanted = UINT64_MAX;
+		}
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 		/* One in four is tiny, so that headers and padding are split. */
 		n = read(fd, buffer,
