@@ -18,7 +18,7 @@ counted() {
 
 rescheduled() {
 	local cpu=$1
-	fileops reschedule "$cpu" 3>&- &
+	fileops reschedule "$cpu" "$(<"$sim/type")" 3>&- &
 	run -0 auxcheck --bytes 24M --delay-us 500 --random-size 5 "/dev/auxtrace$cpu"
 	echo "$output"
 	[[ $(field gaps) -gt 100 ]]
@@ -40,7 +40,7 @@ rescheduled() {
 	for cpu in 0 1; do
 		exec {fd}<"/dev/auxtrace$cpu"
 		wait_until state_is $cpu full
-		fileops reschedule $cpu 3>&- & pid=$!
+		fileops reschedule $cpu "$(<"$sim/type")" 3>&- & pid=$!
 		for ((i = 0; i < 30; i++)); do
 			# Six times 20000 are less than half; the seventh makes it go on.
 			dd bs=20000 count=1 status=none <&$fd

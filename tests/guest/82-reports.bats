@@ -102,7 +102,7 @@ counted() {
 	setting 0 config "$(sim_config 8000 8)"
 	setting 0 config1 "$(reports 0 1 0)"
 	exec {fd}</dev/auxtrace0
-	fileops reschedule 0 3>&- &
+	fileops reschedule 0 "$(<"$sim/type")" 3>&- &
 	wait_until eval '(( $(<"$sim/stats/partials") > 1000 ))'
 	pkill -KILL -x fileops
 	exec {fd}<&-

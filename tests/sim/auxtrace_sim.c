@@ -513,8 +513,14 @@ static unsigned long sim_limit(struct sim_event *se)
 static bool sim_session_begin(struct sim_event *se)
 {
 	se->buf = perf_aux_output_begin(&se->handle, se->event);
-	if (!se->buf)
+	if (!se->buf) {
+		/* Without a buffer there is nothing to trace, nor to lose. */
+		if (!se->event->rb) {
+			se->event->hw.state |= PERF_HES_STOPPED;
+			return false;
+		}
 		goto halt;
+	}
 
 	sim_pad(se);
 	se->written = 0;

@@ -208,15 +208,15 @@ static int do_refill(char **args)
 }
 
 /*
- * reschedule CPU: makes and closes pinned software counters on a CPU, for which
- * perf schedules all of its events out and in, until killed
+ * reschedule CPU TYPE: makes and closes pinned counters of a PMU on a CPU, for which
+ * perf schedules its events there out and in (before 6.12, those of all PMUs), until
+ * killed
  */
 static __attribute__((noreturn)) int do_reschedule(char **args)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.type = atoi(args[1]),
 		.pinned = 1,
 	};
 
@@ -269,7 +269,7 @@ static const struct command {
 	{ "open", 2, do_open },		{ "calls", 1, do_calls },
 	{ "nonblock", 1, do_nonblock }, { "eintr", 1, do_eintr },
 	{ "efault", 2, do_efault },	{ "poll", 3, do_poll },
-	{ "refill", 3, do_refill },	{ "reschedule", 1, do_reschedule },
+	{ "refill", 3, do_refill },	{ "reschedule", 2, do_reschedule },
 	{ "sendfile", 2, do_sendfile }, { "splice", 2, do_splice },
 };
 
