@@ -140,6 +140,8 @@ void auxtrace_stream_start(struct auxtrace_stream *s)
 {
 	mutex_lock(&s->lock);
 	if (s->ended) {
+		/* Nor does one count that is under way. */
+		s->framer.last = false;
 		WRITE_ONCE(s->last_given, false);
 		s->start_due = true;
 		WRITE_ONCE(s->ended, false);

@@ -249,7 +249,7 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 		schedule_work(&s->tend);
 	if (at_end(s))
 		mask |= EPOLLHUP;
-	if (READ_ONCE(s->nr_gaps))
+	if (READ_ONCE(s->nr_gaps) || auxtrace_window_tells_gap(s))
 		mask |= EPOLLPRI;
 	if (READ_ONCE(s->failed))
 		mask |= EPOLLERR;

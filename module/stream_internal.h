@@ -72,6 +72,7 @@ struct auxtrace_gap {
  * @header_left: bytes of it that are still to be delivered
  * @payload_left: likewise of the payload, which stays in the AUX buffer
  * @pad_left:	likewise of the zeroes behind
+ * @last:	it says LAST, and there was no START since
  * @seq:	sequence number of the next window
  *
  * No window is under way while nothing is left of any. Guarded by the stream's
@@ -82,6 +83,7 @@ struct auxtrace_framer {
 	unsigned int header_left;
 	unsigned long payload_left;
 	unsigned int pad_left;
+	bool last;
 	u64 seq;
 };
 
@@ -224,8 +226,9 @@ u32 auxtrace_driver_flags(u64 flags);
 u32 auxtrace_take_marks(struct auxtrace_stream *s, unsigned long end);
 bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags);
 
-/* window.c; all but the first with @lock held */
+/* window.c; all but the first two with @lock held */
 bool auxtrace_window_under_way(struct auxtrace_stream *s);
+bool auxtrace_window_tells_gap(struct auxtrace_stream *s);
 long auxtrace_window_take(struct auxtrace_stream *s, size_t want, bool first);
 void auxtrace_window_give(struct auxtrace_stream *s, unsigned long n);
 

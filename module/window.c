@@ -27,16 +27,29 @@ bool auxtrace_window_under_way(struct auxtrace_stream *s)
 	       READ_ONCE(f->pad_left);
 }
 
-/* The gaps before the window, as flags; adds up how long they lasted. */
-static u32 sum_of_gaps(struct auxtrace_stream *s, unsigned int gaps_here, u64 *ns)
+/* Is a header to be delivered that tells of a gap? Needs no lock. */
+bool auxtrace_window_tells_gap(struct auxtrace_stream *s)
+{
+	struct auxtrace_framer *f = &s->framer;
+
+	return READ_ONCE(f->header_left) &&
+	       READ_ONCE(f->header.flags) & le32(AUXTRACE_WINDOW_GAP);
+}
+
+/*
+ * Takes the gaps before the window off the queue, as flags; adds up how long they
+ * lasted. What comes while the header is under way is the next window's.
+ */
+static u32 pop_gaps(struct auxtrace_stream *s, unsigned int gaps_here, u64 *ns)
 {
 	u32 flags = 0;
 
 	while (gaps_here--) {
-		struct auxtrace_gap *gap = auxtrace_nth_gap(s, gaps_here);
+		struct auxtrace_gap *gap = auxtrace_nth_gap(s, 0);
 
 		flags |= AUXTRACE_WINDOW_GAP | gap->causes;
 		*ns += gap->ns;
+		auxtrace_pop_gap(s);
 	}
 	return flags;
 }
@@ -61,7 +74,7 @@ static bool begin(struct auxtrace_stream *s, bool first)
 	if (!size && (!last || s->last_given))
 		return false;
 
-	flags = sum_of_gaps(s, gaps_here, &gap_time) | auxtrace_take_marks(s, s->tail + size);
+	flags = pop_gaps(s, gaps_here, &gap_time) | auxtrace_take_marks(s, s->tail + size);
 	if (size && s->tail + size == s->flushed_to)
 		flags |= AUXTRACE_WINDOW_FLUSH;
 	if (last)
@@ -80,6 +93,7 @@ static bool begin(struct auxtrace_stream *s, bool first)
 		.gap_time = le64(gap_time),
 	};
 	trace_window(s->cpu, s->tail, size, flags);
+	f->last = last;
 	WRITE_ONCE(f->header_left, sizeof(f->header));
 	WRITE_ONCE(f->payload_left, size);
 	WRITE_ONCE(f->pad_left, -size % AUXTRACE_WINDOW_ALIGN);
@@ -130,10 +144,7 @@ void auxtrace_window_give(struct auxtrace_stream *s, unsigned long n)
 		WRITE_ONCE(f->header_left, f->header_left - n);
 		if (f->header_left)
 			return;
-		/* Whoever has the header knows of the gaps. */
-		while (auxtrace_gaps_at_tail(s))
-			auxtrace_pop_gap(s);
-		if (f->header.flags & le32(AUXTRACE_WINDOW_LAST))
+		if (f->last)
 			WRITE_ONCE(s->last_given, true);
 		auxtrace_count(&s->stats->windows, 1);
 	} else if (f->payload_left) {

@@ -23,6 +23,10 @@ teardown() { unload_modules; }
 @test "STOP ends a read that waits in another thread" { control stop_blocked /dev/auxtrace0; }
 @test "FLUSH publishes now, and is no gap" { control flush /dev/auxtrace0; }
 @test "the last window before a START says so" { control last /dev/auxtrace0; }
+@test "a last window cut by a START: the next one says all that is to be said" {
+	setting 0 config "$slow"
+	control last_cut /dev/auxtrace0
+}
 @test "edge-triggered epoll loses no wake-up" { control edge /dev/auxtrace0; }
 
 # framed CPU BYTES [SEED]: the payload verified, what the headers said in $output.

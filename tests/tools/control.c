@@ -310,6 +310,38 @@ static void case_last(void)
 	printf("%d of 3 last windows were empty\n", empty);
 }
 
+/*
+ * A header that says LAST is cut by a START: what follows is told all the same. For a
+ * rate so low that nothing is traced between the calls.
+ */
+static void case_last_cut(void)
+{
+	__u32 format = AUXTRACE_FORMAT_FRAMED;
+	struct auxtrace_window w;
+	static char payload[8 << 20];
+	int round;
+
+	CHECK(!ioctl(fd, AUXTRACE_IOC_SET_FORMAT, &format));
+	CHECK(!ioctl(fd, AUXTRACE_IOC_STOP));
+	CHECK(read(fd, payload, sizeof(payload)) >= (ssize_t)sizeof(w));
+	for (round = 0; round < 3; round++) {
+		CHECK(read(fd, payload, 1) == 0);
+		CHECK(!ioctl(fd, AUXTRACE_IOC_START));
+		CHECK(!ioctl(fd, AUXTRACE_IOC_STOP));
+		CHECK(read(fd, &w, 10) == 10);
+		CHECK(!ioctl(fd, AUXTRACE_IOC_START));
+		read_exactly((char *)&w + 10, sizeof(w) - 10);
+		CHECK(w.flags & AUXTRACE_WINDOW_LAST && w.flags & AUXTRACE_WINDOW_STOPPED);
+		read_exactly(payload, w.size);
+		CHECK(revents() & POLLPRI);
+		CHECK(!ioctl(fd, AUXTRACE_IOC_STOP));
+		CHECK(revents() & POLLIN);
+		read_exactly((char *)&w, sizeof(w));
+		CHECK(w.flags & AUXTRACE_WINDOW_LAST && w.flags & AUXTRACE_WINDOW_STOPPED);
+		read_exactly(payload, w.size);
+	}
+}
+
 /* Edge-triggered: each edge is followed by reads until EAGAIN; none is lost. */
 static void case_edge(void)
 {
@@ -344,6 +376,7 @@ static const struct {
 	{ "stop_blocked", case_stop_blocked },
 	{ "flush", case_flush },
 	{ "last", case_last },
+	{ "last_cut", case_last_cut },
 	{ "edge", case_edge },
 };
 
