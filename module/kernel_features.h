@@ -9,6 +9,13 @@
 #include <linux/fs.h>
 #include <linux/perf_event.h>
 
+/* cpuid_count(): in a header of its own since 6.16 */
+#ifdef AUXTRACE_HAVE_CPUID_API
+#include <asm/cpuid/api.h>
+#elif defined(CONFIG_X86)
+#include <asm/processor.h>
+#endif
+
 /* perf_event_attr::config3, since 6.3 */
 #ifdef AUXTRACE_HAVE_CONFIG3
 static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)

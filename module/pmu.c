@@ -21,10 +21,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#if IS_ENABLED(CONFIG_X86) && IS_ENABLED(CONFIG_CPU_SUP_INTEL)
-#include <asm/intel_pt.h>
-#endif
-
 #include "kernel_features.h"
 #include "pmu.h"
 #include "settings.h"
@@ -37,6 +33,9 @@ MODULE_PARM_DESC(pmu,
 static LIST_HEAD(chosen);
 
 #define SPE_PREFIX	"arm_spe_"
+
+/* CPUID's leaf about Intel PT, which is there where the PMU is. */
+#define INTEL_PT_CPUID	0x14
 
 /* Longest list of PMU names in the log. */
 #define NAMES_LEN	256
@@ -192,11 +191,15 @@ static void intel_pt_defaults(struct auxtrace_settings *settings)
 {
 	u64 config = BIT_ULL(10);			/* tsc */
 
-#if IS_ENABLED(CONFIG_X86) && IS_ENABLED(CONFIG_CPU_SUP_INTEL)
-	if (intel_pt_validate_hw_cap(PT_CAP_mtc)) {
+#ifdef CONFIG_X86
+	/* As in the PMU's caps/ folder: the driver itself tells none but KVM. */
+	if (cpuid_ebx(INTEL_PT_CPUID) & BIT(3)) {	/* mtc */
+		u32 eax, ebx, ecx, edx;
+
 		config |= BIT_ULL(9);			/* mtc */
 		/* Every 8th tick of the crystal clock, as perf record takes. */
-		if (intel_pt_validate_hw_cap(PT_CAP_mtc_periods) & BIT(3))
+		cpuid_count(INTEL_PT_CPUID, 1, &eax, &ebx, &ecx, &edx);
+		if (eax >> 16 & BIT(3))			/* mtc_periods */
 			config |= 3ULL << 14;		/* mtc_period */
 	}
 #endif
