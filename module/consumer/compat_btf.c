@@ -115,14 +115,17 @@ static int index_types(const void *start, u32 len, const struct btf_type **types
 	return n;
 }
 
+/* Of the header; newer ones have more, of which nothing is needed here. */
+#define MIN_HDR_LEN	offsetofend(struct btf_header, str_len)
+
 static int parse(struct auxtrace_btf *btf, size_t size)
 {
 	const struct btf_header *hdr = btf->data;
 	const void *types;
 	int n;
 
-	if (size < sizeof(*hdr) || hdr->magic != BTF_MAGIC ||
-	    hdr->hdr_len < sizeof(*hdr) || hdr->hdr_len > size)
+	if (size < MIN_HDR_LEN || hdr->magic != BTF_MAGIC ||
+	    hdr->hdr_len < MIN_HDR_LEN || hdr->hdr_len > size)
 		return -EINVAL;
 	size -= hdr->hdr_len;
 	if (hdr->type_off > size || hdr->type_len > size - hdr->type_off ||
