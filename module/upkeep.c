@@ -221,8 +221,8 @@ static void on_wake(struct auxtrace_counter *counter, bool stopped)
 		container_of(counter, struct auxtrace_stream, counter);
 
 	atomic64_inc(&s->stats->wakeups);
-	/* While the stop is known there is nothing to do before there is room. */
-	if (stopped && !READ_ONCE(s->stopped))
+	/* Also where a stop is known: the event may be about to be started again. */
+	if (stopped)
 		schedule_work(&s->tend);
 	wake_up_interruptible_all(&s->wait);
 }
