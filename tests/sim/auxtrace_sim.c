@@ -915,14 +915,14 @@ static ssize_t padding_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(padding);
 
-/* As many lines as a page holds. */
-static ssize_t stops_per_cpu_show(struct device *dev,
-				  struct device_attribute *attr, char *page)
+/* As many lines as a page holds, one for each CPU where it isn't 0. */
+static ssize_t sim_stats_show_per_cpu(char *page, size_t offset)
 {
 	int cpu, len = 0;
 
 	for_each_possible_cpu(cpu) {
-		unsigned long n = READ_ONCE(per_cpu(sim_stats, cpu).stops);
+		void *stats = per_cpu_ptr(&sim_stats, cpu);
+		unsigned long n = READ_ONCE(*(unsigned long *)(stats + offset));
 
 		if (n && len < PAGE_SIZE)
 			len += sysfs_emit_at(page, len, "%d %lu\n", cpu, n);
@@ -930,12 +930,26 @@ static ssize_t stops_per_cpu_show(struct device *dev,
 
 	return len;
 }
+
+static ssize_t stops_per_cpu_show(struct device *dev,
+				  struct device_attribute *attr, char *page)
+{
+	return sim_stats_show_per_cpu(page, offsetof(struct sim_stats, stops));
+}
 static DEVICE_ATTR_RO(stops_per_cpu);
+
+static ssize_t bytes_per_cpu_show(struct device *dev,
+				  struct device_attribute *attr, char *page)
+{
+	return sim_stats_show_per_cpu(page, offsetof(struct sim_stats, bytes));
+}
+static DEVICE_ATTR_RO(bytes_per_cpu);
 
 static struct attribute *sim_stats_attrs[] = {
 	&dev_attr_stops.attr,
 	&dev_attr_stops_per_cpu.attr,
 	&dev_attr_bytes.attr,
+	&dev_attr_bytes_per_cpu.attr,
 	&dev_attr_sessions.attr,
 	&dev_attr_truncated.attr,
 	&dev_attr_partials.attr,
