@@ -58,7 +58,7 @@ shell_scripts() {
 	for source in $(program_sources); do
 		[[ $source != *.c ]] ||
 			gcc -O2 -std=gnu11 -Wall -Wextra -Werror -pthread -Imodule/include/uapi \
-				-o "$BATS_TEST_TMPDIR/program" "$source"
+				-c -o "$BATS_TEST_TMPDIR/program.o" "$source"
 	done
 }
 

@@ -2,7 +2,8 @@
 /*
  * auxcheck - verify every byte of a stream from the simulated trace PMU
  *
- * The stream's pattern is described in ../sim/pattern.h.
+ * What is right and wrong is in lib/pattern_check.c; the rest is here: where the bytes
+ * come from, and generating the pattern.
  */
 
 #define _GNU_SOURCE
@@ -22,18 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../sim/pattern.h"
+#include "lib/pattern_check.h"
+#include "lib/random.h"
 
-#define WORD		PATTERN_WORD_SIZE
-#define DEFAULT_SIZE	(64UL << 10)
-#define MAX_RANDOM_SIZE (1UL << 20)
-#define MAX_SIZE	(1UL << 30)
-
-/* Bytes shown before and after a wrong one; a multiple of the word size. */
-#define CONTEXT 32UL
-
-/* Words that are compared in one go. */
-#define BULK 512UL
+#define DEFAULT_SIZE	 (64UL << 10)
+#define MAX_RANDOM_SHIFT 20
+#define MAX_SIZE	 (1UL << 30)
 
 enum {
 	EXIT_GOOD = 0,
@@ -57,27 +52,6 @@ struct options {
 	char *stops;
 };
 
-/*
- * The bytes to look at are at @data, preceded by CONTEXT bytes of what was
- * looked at before, so that a message can show it.
- */
-struct checker {
-	bool padding;
-	bool start_any;
-	bool may_restart;
-	unsigned char *data;
-	size_t len;	    /* bytes at data */
-	uint64_t base;	    /* offset of data in the stream */
-	uint64_t index;	    /* of the next word */
-	unsigned int epoch; /* of the word before */
-	uint64_t words;
-	uint64_t gaps;
-	uint64_t stops;
-	uint64_t padded;
-	uint64_t restarts;
-	uint64_t wrong; /* offset of the first wrong byte */
-};
-
 static volatile sig_atomic_t time_is_up;
 
 static void on_signal(int sig)
@@ -92,195 +66,6 @@ static double now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
-static uint64_t load_word(const unsigned char *from)
-{
-	uint64_t word;
-
-	memcpy(&word, from, WORD);
-	return le64toh(word);
-}
-
-/* Say what is wrong at data + pos, in the word that begins there. */
-static void report(struct checker *c, size_t pos)
-{
-	size_t avail = c->len - pos < WORD ? c->len - pos : WORD;
-	uint64_t expected = pattern_word(c->epoch, c->index);
-	unsigned char want[WORD], *got = c->data + pos;
-	uint64_t le = htole64(expected);
-	size_t i, from, to;
-
-	memcpy(want, &le, WORD);
-	for (i = 0; i + 1 < avail && got[i] == want[i]; i++)
-		;
-
-	c->wrong = c->base + pos + i;
-	fprintf(stderr, "auxcheck: wrong byte at offset %" PRIu64 ": expected 0x%02x, got 0x%02x\n",
-		c->wrong, want[i], got[i]);
-
-	fprintf(stderr,
-		"  in the word at offset %" PRIu64 ": expected 0x%016" PRIx64
-		" (epoch %u, index %" PRIu64 ")",
-		c->base + pos, expected, c->epoch, c->index);
-	if (avail == WORD) {
-		uint64_t word = load_word(got);
-
-		fprintf(stderr, ", got 0x%016" PRIx64 " (epoch %u, index %" PRIu64 ")", word,
-			pattern_epoch(word), (uint64_t)pattern_index(word));
-	}
-	fputc('\n', stderr);
-
-	from = c->base + pos < CONTEXT ? c->base + pos : CONTEXT;
-	to = c->len - pos < WORD + CONTEXT ? c->len - pos : WORD + CONTEXT;
-	for (got -= from, i = 0; i < from + to; i++) {
-		if (i % 16 == 0)
-			fprintf(stderr, "%s  %12" PRIu64 ":", i ? "\n" : "",
-				c->base + pos - from + i);
-		fprintf(stderr, "%c%02x", got + i == c->data + (c->wrong - c->base) ? '>' : ' ',
-			got[i]);
-	}
-	fputc('\n', stderr);
-}
-
-/* How many of the next @n words continue the pattern in the same epoch. */
-static size_t count_good(const struct checker *c, const unsigned char *from, size_t n)
-{
-	uint64_t first = pattern_word(c->epoch, c->index);
-	size_t good = 0, i;
-
-	if (PATTERN_INDEX_MASK - c->index < n)
-		n = PATTERN_INDEX_MASK - c->index;
-
-	while (n - good >= BULK) {
-		uint64_t diff = 0;
-
-		for (i = 0; i < BULK; i++)
-			diff |= load_word(from + (good + i) * WORD) ^ (first + good + i);
-		if (diff)
-			break;
-		good += BULK;
-	}
-
-	while (good < n && load_word(from + good * WORD) == first + good)
-		good++;
-
-	return good;
-}
-
-/*
- * A word that doesn't continue the epoch: padding or the place of a stop.
- * False if it is neither.
- */
-static bool check_word(struct checker *c, uint64_t word)
-{
-	unsigned int rise;
-
-	if (!word) {
-		if (!c->padding)
-			return false;
-		c->padded += WORD;
-		return true;
-	}
-
-	if (c->start_any && !c->words) {
-		c->index = pattern_index(word);
-		c->epoch = pattern_epoch(word);
-	}
-
-	if (c->may_restart && c->words && pattern_index(word) == PATTERN_INDEX_FIRST) {
-		c->restarts++;
-		c->index = PATTERN_INDEX_FIRST;
-		c->epoch = pattern_epoch(word);
-	}
-
-	if (pattern_index(word) != c->index)
-		return false;
-
-	/* A fall is a rise by very much, modulo the epoch's size. */
-	rise = (pattern_epoch(word) - c->epoch) & PATTERN_EPOCH_MASK;
-	if (rise > PATTERN_EPOCH_MASK / 2)
-		return false;
-
-	if (rise) {
-		c->gaps++;
-		c->stops += rise;
-		c->epoch = pattern_epoch(word);
-	}
-	c->index++;
-	c->words++;
-	return true;
-}
-
-/* Verify the whole words among the data; false if something is wrong. */
-static bool check_words(struct checker *c)
-{
-	size_t n = c->len / WORD, pos = 0;
-
-	while (pos < n) {
-		size_t good = 0;
-
-		if (c->words || !c->start_any)
-			good = count_good(c, c->data + pos * WORD, n - pos);
-		c->index += good;
-		c->words += good;
-		pos += good;
-
-		if (pos == n)
-			break;
-
-		if (!check_word(c, load_word(c->data + pos * WORD))) {
-			report(c, pos * WORD);
-			return false;
-		}
-		pos++;
-	}
-
-	/* Keep the split word, and what came before it for messages. */
-	memmove(c->data - CONTEXT, c->data + n * WORD - CONTEXT, CONTEXT + c->len - n * WORD);
-	c->base += n * WORD;
-	c->len -= n * WORD;
-	return true;
-}
-
-/*
- * Verify the part of a word that the stream ends with, as far as it goes. Its
- * bytes of the epoch, if any, can belong to a stop.
- */
-static bool check_tail(struct checker *c)
-{
-	static const unsigned char zeroes[WORD];
-	uint64_t le = htole64(pattern_word(c->epoch, c->index));
-	size_t n = c->len < PATTERN_EPOCH_SHIFT / 8 ? c->len : PATTERN_EPOCH_SHIFT / 8;
-
-	if (!memcmp(c->data, &le, n) || (c->start_any && !c->words))
-		return true;
-
-	if (c->padding && !memcmp(c->data, zeroes, c->len))
-		return true;
-
-	report(c, 0);
-	return false;
-}
-
-/* splitmix64: small, and the same everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state += 0x9e3779b97f4a7c15ULL;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-	return x ^ (x >> 31);
-}
-
-/* From 1 to MAX_RANDOM_SIZE; each power of two is as likely as any other. */
-static size_t random_size(uint64_t *state)
-{
-	unsigned int shift = (unsigned int)(next_random(state) % 21);
-	size_t low = (size_t)1 << shift;
-	size_t size = low + (size_t)(next_random(state) % low);
-
-	return size < MAX_RANDOM_SIZE ? size : MAX_RANDOM_SIZE;
 }
 
 static int open_input(const struct options *o)
@@ -352,7 +137,7 @@ static void summarize(const struct checker *c, uint64_t reads, double seconds, b
 	printf("bytes=%" PRIu64 " words=%" PRIu64 " gaps=%" PRIu64 " stops=%" PRIu64
 	       " padding=%" PRIu64 " restarts=%" PRIu64 " reads=%" PRIu64
 	       " seconds=%.3f first_error=",
-	       c->base + c->len, c->words, c->gaps, c->stops, c->padded, c->restarts, reads,
+	       checker_offset(c), c->words, c->gaps, c->stops, c->padded, c->restarts, reads,
 	       seconds);
 	if (good)
 		puts("none");
@@ -362,26 +147,23 @@ static void summarize(const struct checker *c, uint64_t reads, double seconds, b
 
 static int check(const struct options *o)
 {
-	size_t max = o->random_size ? MAX_RANDOM_SIZE : o->size;
+	size_t max = o->random_size ? (size_t)1 << MAX_RANDOM_SHIFT : o->size;
 	struct checker c = {
+		.who = "auxcheck",
 		.padding = o->padding,
 		.start_any = o->start_any,
 		.may_restart = o->restarts,
-		.index = PATTERN_INDEX_FIRST,
 	};
 	uint64_t seed = o->seed, reads = 0;
 	bool good = true;
-	unsigned char *buf;
 	double begin;
 	int ret = EXIT_ERROR;
 	int fd;
 
-	buf = calloc(1, CONTEXT + WORD + max);
-	if (!buf) {
+	if (!checker_init(&c, max)) {
 		fputs("auxcheck: out of memory\n", stderr);
 		return EXIT_ERROR;
 	}
-	c.data = buf + CONTEXT;
 
 	fd = open_input(o);
 	if (fd < 0)
@@ -390,8 +172,8 @@ static int check(const struct options *o)
 	set_signals(o);
 	begin = now();
 	while (good) {
-		size_t want = o->random_size ? random_size(&seed) : o->size;
-		uint64_t done = c.base + c.len;
+		size_t want = o->random_size ? random_size(&seed, MAX_RANDOM_SHIFT) : o->size;
+		uint64_t done = checker_offset(&c);
 		ssize_t n;
 
 		if (o->bytes && o->bytes - done < want)
@@ -399,7 +181,7 @@ static int check(const struct options *o)
 		if (!want)
 			break;
 
-		n = read_some(o, fd, c.data + c.len, want);
+		n = read_some(o, fd, checker_next(&c), want);
 		if (n < 0) {
 			fprintf(stderr, "auxcheck: %s: %s\n", o->file, strerror(errno));
 			goto out;
@@ -408,18 +190,17 @@ static int check(const struct options *o)
 			break;
 
 		reads++;
-		c.len += (size_t)n;
-		good = check_words(&c);
+		good = checker_added(&c, (size_t)n);
 		if (good && o->delay_us)
 			usleep((useconds_t)o->delay_us);
 	}
 
 	if (good)
-		good = check_tail(&c);
+		good = checker_end(&c);
 	summarize(&c, reads, now() - begin, good);
 	ret = good ? EXIT_GOOD : EXIT_WRONG;
 out:
-	free(buf);
+	checker_free(&c);
 	return ret;
 }
 

@@ -22,119 +22,37 @@
 
 #include <linux/auxtrace.h>
 
+#include "lib/frames.h"
+
 #define MAX_READ (256 << 10)
 
-struct parser {
-	struct auxtrace_window header;
-	size_t header_have;
-	uint64_t payload_left;
-	unsigned int pad_left;
-	uint64_t windows;
-	uint64_t bytes;
-	uint64_t next_offset;
-	uint64_t time;
-	uint64_t gaps;
-	uint64_t gap_time;
-	uint64_t with_flag[16];
-	uint64_t empty;
-	bool first_in_read; /* the header began where its read did */
-	bool verbose;
-};
-
-static void wrong(const struct parser *p, const char *what)
+static void check(const struct frames *f, const char *wrong)
 {
-	fprintf(stderr, "windows: window %" PRIu64 ": %s\n", p->windows, what);
+	if (!wrong)
+		return;
+	fprintf(stderr, "windows: window %" PRIu64 ": %s\n", f->windows, wrong);
 	exit(1);
 }
 
-static void check_header(struct parser *p)
+static const char *print_window(struct frames *f)
 {
-	const struct auxtrace_window *h = &p->header;
-	uint32_t causes = AUXTRACE_WINDOW_FULL | AUXTRACE_WINDOW_HOTPLUG | AUXTRACE_WINDOW_STOPPED;
-	int bit;
-
-	if (h->magic != AUXTRACE_WINDOW_MAGIC || memcmp(&h->magic, "AUXW", 4))
-		wrong(p, "bad magic");
-	if (h->header_size != 64 || sizeof(*h) != 64)
-		wrong(p, "bad header size");
-	if (h->version != AUXTRACE_WINDOW_VERSION || h->reserved)
-		wrong(p, "bad version, or reserved bytes that are not 0");
-	if (h->flags >> 9)
-		wrong(p, "unknown flags");
-	if (h->seq != p->windows)
-		wrong(p, "a hole in seq");
-	if (h->offset != p->next_offset)
-		wrong(p, "a hole in offset");
-	if (h->time < p->time)
-		wrong(p, "time runs backwards");
-	if (!(h->flags & AUXTRACE_WINDOW_GAP) && (h->gap_time || h->flags & causes))
-		wrong(p, "a cause or a time without a gap");
-	if (h->flags & AUXTRACE_WINDOW_GAP && !p->first_in_read)
-		wrong(p, "a read crossed a gap");
-	if (p->verbose)
-		fprintf(stderr, "offset=%" PRIu64 " size=%" PRIu64 " flags=%#x\n",
-			(uint64_t)h->offset, (uint64_t)h->size, h->flags);
-	p->time = h->time;
-	p->next_offset += h->size;
-	p->windows++;
-	p->empty += !h->size;
-	p->gap_time += h->gap_time;
-	for (bit = 0; bit < 9; bit++)
-		p->with_flag[bit] += h->flags >> bit & 1;
+	fprintf(stderr, "offset=%" PRIu64 " size=%" PRIu64 " flags=%#x\n",
+		(uint64_t)f->header.offset, (uint64_t)f->header.size, f->header.flags);
+	return NULL;
 }
 
-/* Handles the first of the @n bytes at @data that belong together; says how many. */
-static size_t parse_some(struct parser *p, const char *data, size_t n)
+static const char *write_payload(struct frames *f, const char *data, size_t n)
 {
-	size_t take, i;
-
-	if (p->header_have < sizeof(p->header)) {
-		take = sizeof(p->header) - p->header_have < n ? sizeof(p->header) - p->header_have
-							      : n;
-		memcpy((char *)&p->header + p->header_have, data, take);
-		p->header_have += take;
-		if (p->header_have == sizeof(p->header)) {
-			check_header(p);
-			p->payload_left = p->header.size;
-			p->pad_left = -p->header.size % AUXTRACE_WINDOW_ALIGN;
-		}
-		return take;
-	}
-	if (p->payload_left) {
-		take = p->payload_left < n ? p->payload_left : n;
-		if (fwrite(data, 1, take, stdout) != take)
-			exit(2);
-		p->payload_left -= take;
-		p->bytes += take;
-		return take;
-	}
-	take = p->pad_left < n ? p->pad_left : n;
-	for (i = 0; i < take; i++) {
-		if (data[i])
-			wrong(p, "padding that is not 0");
-	}
-	p->pad_left -= take;
-	return take;
-}
-
-/* What one read gave. */
-static void parse(struct parser *p, const char *data, size_t n)
-{
-	size_t at = 0;
-
-	while (at < n) {
-		if (p->header_have == sizeof(p->header) && !p->payload_left && !p->pad_left)
-			p->header_have = 0;
-		if (!p->header_have)
-			p->first_in_read = at == 0;
-		at += parse_some(p, data + at, n - at);
-	}
+	(void)f;
+	if (fwrite(data, 1, n, stdout) != n)
+		exit(2);
+	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	uint64_t wanted = UINT64_MAX, seed = 1;
-	struct parser p = { 0 };
+	struct frames f = { .on_payload = write_payload };
 	static char buffer[MAX_READ];
 	bool to_end = false;
 	struct stat st;
@@ -148,7 +66,7 @@ int main(int argc, char **argv)
 		else if (option == 'e')
 			to_end = true;
 		else if (option == 'v')
-			p.verbose = true;
+			f.on_window = print_window;
 		else
 			return 2;
 	}
@@ -173,7 +91,7 @@ int main(int argc, char **argv)
 	for (;;) {
 		ssize_t n;
 
-		if (p.bytes >= wanted) {
+		if (f.bytes >= wanted) {
 			if (!to_end)
 				break;
 			if (ioctl(fd, AUXTRACE_IOC_STOP)) {
@@ -192,20 +110,19 @@ int main(int argc, char **argv)
 		}
 		if (!n)
 			break;
-		parse(&p, buffer, n);
+		check(&f, frames_parse(&f, buffer, n));
 	}
 	if (fflush(stdout))
 		return 2;
-	if (wanted == UINT64_MAX &&
-	    (p.payload_left || p.pad_left || p.header_have % sizeof(p.header)))
-		wrong(&p, "cut off");
+	if (wanted == UINT64_MAX && !frames_at_boundary(&f))
+		check(&f, "cut off");
 	fprintf(stderr,
 		"windows=%" PRIu64 " bytes=%" PRIu64 " empty=%" PRIu64 " gap=%" PRIu64
 		" full=%" PRIu64 " hotplug=%" PRIu64 " stopped=%" PRIu64 " truncated=%" PRIu64
 		" partial=%" PRIu64 " collision=%" PRIu64 " flush=%" PRIu64 " last=%" PRIu64
 		" gap_time=%" PRIu64 " time=%" PRIu64 "\n",
-		p.windows, p.bytes, p.empty, p.with_flag[0], p.with_flag[1], p.with_flag[2],
-		p.with_flag[3], p.with_flag[4], p.with_flag[5], p.with_flag[6], p.with_flag[7],
-		p.with_flag[8], p.gap_time, p.time);
+		f.windows, f.bytes, f.empty, f.with_flag[0], f.with_flag[1], f.with_flag[2],
+		f.with_flag[3], f.with_flag[4], f.with_flag[5], f.with_flag[6], f.with_flag[7],
+		f.with_flag[8], f.gap_time, (uint64_t)f.header.time);
 	return 0;
 }
