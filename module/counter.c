@@ -480,7 +480,7 @@ static void note_stop_on_cpu(void *data)
 	struct auxtrace_counter *counter = data;
 	struct perf_event *event = event_of(counter);
 
-	if (!READ_ONCE(counter->self_stopped) && looks_stopped(event))
+	if (!READ_ONCE(counter->self_stopped) && !counter->held && looks_stopped(event))
 		note_stop(counter, event);
 }
 
@@ -491,12 +491,12 @@ static void note_stop_on_cpu(void *data)
  * Asks on the event's CPU, where interrupts off keep perf from rescheduling it.
  *
  * Context: may sleep.
- * Return: as auxtrace_counter_self_stopped() from now on.
+ * Return: as auxtrace_counter_self_stopped() from now on; or true if it is held.
  */
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter)
 {
 	smp_call_function_single(counter->cpu, note_stop_on_cpu, counter, true);
-	return READ_ONCE(counter->self_stopped);
+	return READ_ONCE(counter->self_stopped) || counter->held;
 }
 
 /**

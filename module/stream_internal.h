@@ -35,8 +35,8 @@
  * Gaps that can wait for a reader. A third one would need the reader to be two
  * buffers behind, were it not for drivers that stop without need. One look at the
  * event can find AUXTRACE_GAPS_AT_ONCE: where a driver said that trace is missing,
- * where it stopped, and where it was held. While there is no room for so many,
- * nobody looks, and the event is not started again.
+ * where it stopped, and where it was held. While there is no room for so many, and
+ * one more that a report can bring, nobody looks, and the event is not started again.
  */
 #define AUXTRACE_MAX_GAPS	16
 #define AUXTRACE_GAPS_AT_ONCE	3
@@ -142,6 +142,7 @@ struct auxtrace_framer {
  * @truncated:	the driver has reported that trace is missing, and it is not known
  *		yet whether it went on ...
  * @truncated_at: ... behind this offset
+ * @reported_gap: offset of the last gap that was queued because of a report
  * @marks:	ring of reports that no window has told of, oldest at @first_mark
  * @first_mark:	index of the oldest
  * @nr_marks:	how many
@@ -193,6 +194,7 @@ struct auxtrace_stream {
 	unsigned int nr_gaps;
 	bool truncated;
 	unsigned long truncated_at;
+	unsigned long reported_gap;
 	struct auxtrace_mark marks[AUXTRACE_MAX_MARKS];
 	unsigned int first_mark;
 	unsigned int nr_marks;

@@ -110,10 +110,10 @@ static unsigned long room(struct auxtrace_stream *s)
 	return s->counter.size - (auxtrace_head(s) - s->tail);
 }
 
-/* Is there room for the gaps that a look at the event can find? */
+/* Is there room for the gaps that a report and a look at the event can find? */
 static bool gaps_can_come(struct auxtrace_stream *s)
 {
-	return s->nr_gaps + AUXTRACE_GAPS_AT_ONCE <= AUXTRACE_MAX_GAPS;
+	return s->nr_gaps + AUXTRACE_GAPS_AT_ONCE < AUXTRACE_MAX_GAPS;
 }
 
 /*
@@ -240,6 +240,7 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 	s->seen_head = auxtrace_head(s);
 	s->seen_tail = s->tail;
 	s->driver_tail = s->tail;
+	s->reported_gap = ULONG_MAX;
 	ret = start(s);
 	/* Nothing has been published yet: a first stop is no stall. */
 	s->started_head--;
@@ -271,7 +272,9 @@ static void come_back(struct auxtrace_stream *s)
  * @s:		the stream, its lock held
  *
  * Whether the driver went on behind trace that it said is missing shows at the next
- * report, or when the event is looked at.
+ * report, or when the event is looked at. There can be more reports if there is no
+ * room for gaps afterwards: then the event is not to be looked at, as gaps are queued
+ * in their order.
  *
  * Context: any.
  */
@@ -280,13 +283,13 @@ void auxtrace_collect_reports(struct auxtrace_stream *s)
 	unsigned long at;
 	u32 flags;
 
-	/* Each can queue a gap, and leaves room for those of a look. */
-	while (s->nr_gaps + AUXTRACE_GAPS_AT_ONCE < AUXTRACE_MAX_GAPS &&
-	       auxtrace_next_report(s, &at, &flags)) {
+	while (gaps_can_come(s) && auxtrace_next_report(s, &at, &flags)) {
 		if (!(flags & AUXTRACE_WINDOW_TRUNCATED) || s->stopped || s->down)
 			continue;
-		if (s->truncated)
+		if (s->truncated) {
 			push_driver_gap(s, s->truncated_at);
+			s->reported_gap = s->truncated_at;
+		}
 		s->truncated = true;
 		s->truncated_at = at;
 	}
@@ -302,21 +305,24 @@ static bool find_stop(struct auxtrace_stream *s)
 
 	/* A report of that stop came before. */
 	auxtrace_collect_reports(s);
-	return found || s->truncated;
+	return (found || s->truncated) && gaps_can_come(s);
 }
 
 /*
  * The event is held: queues gaps for where the driver had stopped, but the event
- * was set going again before it was held. Returns whether it stands where the
- * driver stopped.
+ * was set going again before it was held. @stands: whether it stands where the
+ * driver stopped. False if that has to wait for a reader, as there is no room for
+ * the gaps; the event stays held then.
  */
-static bool settle_stops(struct auxtrace_stream *s)
+static bool settle_stops(struct auxtrace_stream *s, bool *stands)
 {
 	unsigned long at[2], head;
 	unsigned int n = 0, i;
-	bool stands = false;
 
+	*stands = false;
 	auxtrace_collect_reports(s);
+	if (!gaps_can_come(s))
+		return false;
 	if (auxtrace_counter_self_stopped(&s->counter, &at[0]))
 		at[n++] += s->base;
 	if (s->truncated && !(n && at[0] == s->truncated_at))
@@ -329,21 +335,32 @@ static bool settle_stops(struct auxtrace_stream *s)
 	head = auxtrace_head(s);
 	for (i = 0; i < n; i++) {
 		if (at[i] == head)
-			stands = true;
-		else
+			*stands = true;
+		else if (at[i] != s->reported_gap)
 			push_driver_gap(s, at[i]);
 	}
-	return stands;
+	return true;
+}
+
+/* STOP has held the event: had the driver stopped before? */
+static void settle_end(struct auxtrace_stream *s)
+{
+	bool stands;
+
+	if (!s->stopped && !s->down && settle_stops(s, &stands) && stands)
+		begin_gap(s);
 }
 
 /*
  * START was called: what was not traced since STOP is a gap, which ends as others
- * do, when the event is started because there is room.
+ * do, when the event is started because there is room. False if there is no room for
+ * the gap.
  */
-static void begin_start_gap(struct auxtrace_stream *s)
+static bool begin_start_gap(struct auxtrace_stream *s)
 {
-	if (!s->stopped && !s->down)
-		settle_stops(s);
+	settle_end(s);
+	if (!gaps_can_come(s))
+		return false;
 	push_gap(s, auxtrace_head(s), AUXTRACE_WINDOW_STOPPED);
 	auxtrace_count(&s->stats->gaps_stopped, 1);
 	if (!s->stopped && !s->down) {
@@ -352,6 +369,7 @@ static void begin_start_gap(struct auxtrace_stream *s)
 	}
 	WRITE_ONCE(s->stalled, false);
 	s->start_due = false;
+	return true;
 }
 
 /*
@@ -360,6 +378,8 @@ static void begin_start_gap(struct auxtrace_stream *s)
  */
 static bool notice_stop(struct auxtrace_stream *s)
 {
+	bool stands;
+
 	if (s->stopped)
 		return true;
 	look(s);
@@ -367,7 +387,9 @@ static bool notice_stop(struct auxtrace_stream *s)
 		return false;
 
 	auxtrace_counter_hold(&s->counter);
-	if (!settle_stops(s) && room(s) >= s->counter.size / 2) {
+	if (!settle_stops(s, &stands))
+		return false;
+	if (!stands && room(s) >= s->counter.size / 2) {
 		/*
 		 * Something had set it going already, it has run since, and holding
 		 * it is no gap if it can go on at once.
@@ -387,6 +409,8 @@ static bool notice_down(struct auxtrace_stream *s)
 	if (!auxtrace_counter_detached(&s->counter) || !gaps_can_come(s))
 		return false;
 	auxtrace_collect_reports(s);
+	if (!gaps_can_come(s))
+		return false;
 	if (s->truncated)
 		push_driver_gap(s, s->truncated_at);
 	s->truncated = false;
@@ -405,13 +429,14 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 
 	lockdep_assert_held(&s->lock);
 
-	if (s->closing || s->ended)
+	if (s->closing)
 		return;
-	if (s->start_due) {
-		if (!gaps_can_come(s))
-			return;
-		begin_start_gap(s);
+	if (s->ended) {
+		settle_end(s);
+		return;
 	}
+	if (s->start_due && !begin_start_gap(s))
+		return;
 	if (notice_down(s)) {
 		if (cpu_online(s->cpu) && !auxtrace_available(s) &&
 		    (patient || !s->failed))
@@ -485,9 +510,7 @@ void auxtrace_hold_for_stop(struct auxtrace_stream *s)
 	if (s->stopped || s->down)
 		return;
 	auxtrace_counter_hold(&s->counter);
-	/* Where there is no room, START will ask what has become of it. */
-	if (gaps_can_come(s) && settle_stops(s))
-		begin_gap(s);
+	settle_end(s);
 }
 
 /**
