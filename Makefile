@@ -7,7 +7,7 @@ VERSION := $(shell cat VERSION)
 # Passed on to Kbuild: see module/Kbuild.
 KBUILD_VARS := $(foreach v,AUXTRACE_CONSUMER AUXTRACE_SIM W C,$(if $($(v)),$(v)=$($(v))))
 
-.PHONY: all modules clean install uninstall demo check lint help
+.PHONY: all modules clean install uninstall demo check soak lint help
 
 all: modules
 
@@ -55,6 +55,9 @@ demo:
 check:
 	tests/check
 
+soak:
+	tests/soak
+
 lint:
 	tests/check lint
 
@@ -69,6 +72,7 @@ help:
 	@echo "  uninstall  undo that (as root)"
 	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
 	@echo "  check      run all tests, most of them in virtual machines"
+	@echo "  soak       run the stress program for 10 minutes and more, on 2 and on 4 processors"
 	@echo "  lint       run the checks of style and types alone"
 	@echo "  clean      remove what was built in this tree"
 	@echo "demo and check install the packages they need and keep kernels in"

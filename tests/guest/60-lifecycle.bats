@@ -4,16 +4,6 @@ load lib
 
 teardown() { unload_modules; }
 
-# Pages to be had, in KiB, those in the CPUs' own lists included: these hold some
-# ten MiB, now more and now less. What is only cached is dropped before.
-memory() {
-	sync
-	echo 3 >/proc/sys/vm/drop_caches
-	awk '$1 == "MemAvailable:" { kib += $2 } $1 == "Slab:" { slab = $2 }
-		$1 == "count:" { kib += $2 * page / 1024 } END { print kib, slab }' \
-		page="$(getconf PAGESIZE)" /proc/meminfo /proc/zoneinfo
-}
-
 mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum / NF }' <<<"$*"; }
 
 @test "loaded, streamed, unloaded 50 times: no growth of memory" {

@@ -111,3 +111,13 @@ refused() {
 		return 1
 	}
 }
+
+# Pages to be had, in KiB, those in the CPUs' own lists included: these hold some
+# ten MiB, now more and now less. What is only cached is dropped before.
+memory() {
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '$1 == "MemAvailable:" { kib += $2 } $1 == "Slab:" { slab = $2 }
+		$1 == "count:" { kib += $2 * page / 1024 } END { print kib, slab }' \
+		page="$(getconf PAGESIZE)" /proc/meminfo /proc/zoneinfo
+}

@@ -88,7 +88,7 @@ shell_scripts() {
 
 @test "make help names every target that people type" {
 	run -0 make -s help
-	for target in modules install uninstall demo check lint clean; do
+	for target in modules install uninstall demo check soak lint clean; do
 		[[ $output == *"  $target "* ]]
 	done
 }
