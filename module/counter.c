@@ -50,8 +50,10 @@ static int set_max_total(const char *text, const struct kernel_param *kp)
 	u64 value;
 	int ret;
 
-	if (!copy)
+	if (!copy) {
+		pr_notice("max_total: out of memory\n");
 		return -ENOMEM;
+	}
 	ret = auxtrace_parse_size(strim(copy), &value);
 	kfree(copy);
 	if (ret || !value) {

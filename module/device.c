@@ -201,7 +201,7 @@ static int create_all(void)
 		if (!pmu)
 			continue;
 		ret = auxtrace_pmu_accepts(pmu, cpu, &auxtrace_defaults);
-		if (ret)
+		if (ret && ret != -ENOMEM)
 			pr_err("%s refuses the event settings (config=0x%llx config1=0x%llx config2=0x%llx config3=0x%llx period=%llu)\n",
 			       pmu->name,
 			       auxtrace_defaults.value[AUXTRACE_CONFIG],
@@ -209,7 +209,7 @@ static int create_all(void)
 			       auxtrace_defaults.value[AUXTRACE_CONFIG2],
 			       auxtrace_defaults.value[AUXTRACE_CONFIG3],
 			       auxtrace_defaults.value[AUXTRACE_PERIOD]);
-		else
+		if (!ret)
 			ret = create(cpu, pmu);
 		if (ret)
 			return ret;

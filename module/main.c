@@ -35,7 +35,7 @@ static const struct kernel_param_ops consumer_ops = {
 module_param_cb(consumer, &consumer_ops, NULL, 0444);
 MODULE_PARM_DESC(consumer, "read only: where the kernel-consumer AUX API comes from");
 
-static int __init auxtrace_init(void)
+static int __init bring_up(void)
 {
 	int ret;
 
@@ -60,6 +60,16 @@ hotplug:
 	auxtrace_hotplug_exit();
 forget:
 	auxtrace_pmu_forget();
+	return ret;
+}
+
+/* Whoever refuses says why, but for this. */
+static int __init auxtrace_init(void)
+{
+	int ret = bring_up();
+
+	if (ret == -ENOMEM)
+		pr_err("out of memory\n");
 	return ret;
 }
 module_init(auxtrace_init);

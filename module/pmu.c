@@ -265,7 +265,8 @@ int auxtrace_pmu_discover(void)
 	}
 
 	if (ret) {
-		pr_err("cannot look PMUs up (error %d)\n", ret);
+		if (ret != -ENOMEM)
+			pr_err("cannot look PMUs up (error %d)\n", ret);
 		auxtrace_pmu_forget();
 	} else if (!found()) {
 		explain_none(census);

@@ -64,7 +64,10 @@ static int change_setting(struct auxtrace_device *adev, enum auxtrace_setting id
 	ret = auxtrace_settings_check(&new, dev_name(&adev->dev));
 	if (ret)
 		return ret;
-	if (auxtrace_pmu_accepts(adev->pmu, adev->cpu, &new)) {
+	ret = auxtrace_pmu_accepts(adev->pmu, adev->cpu, &new);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret) {
 		pr_notice("auxtrace%d: %s=0x%llx refused by %s\n", adev->cpu,
 			  auxtrace_setting_name(id), new.value[id], adev->pmu->name);
 		return -EINVAL;
@@ -82,6 +85,8 @@ static ssize_t setting_store(struct device *dev, struct device_attribute *attr,
 	mutex_lock(&adev->lock);
 	ret = change_setting(adev, setting_of(attr), buf);
 	mutex_unlock(&adev->lock);
+	if (ret == -ENOMEM)
+		pr_notice("%s: out of memory\n", dev_name(dev));
 	return ret ?: count;
 }
 

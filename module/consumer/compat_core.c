@@ -174,7 +174,7 @@ static void *find_address(const char *name)
 
 /*
  * The address of the function @name if every function of that name in the BTF
- * has the prototype @prototype, else an ERR_PTR() after a line in the log.
+ * has the prototype @prototype, else -EOPNOTSUPP after a line in the log, or -ENOMEM.
  */
 static void *find_function(const struct auxtrace_btf *btf, const char *name,
 			   const char *prototype)
@@ -196,7 +196,7 @@ static void *find_function(const struct auxtrace_btf *btf, const char *name,
 	}
 
 	address = find_address(name);
-	if (IS_ERR(address)) {
+	if (IS_ERR(address) && PTR_ERR(address) != -ENOMEM) {
 		pr_err("compat: cannot find %s() in this kernel (kprobe: error %ld)\n",
 		       name, PTR_ERR(address));
 		return ERR_PTR(-EOPNOTSUPP);
