@@ -523,11 +523,17 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  * @counter:	the counter
  * @tail:	consumer's cursor
  *
+ * In whole pages. intel_pt adds up the pages of the head and of the room, and not
+ * their bytes, to find the region of the buffer at whose end the hardware stops:
+ * with a tail within the first page of a region, and the head in the one before,
+ * that is a page too few, and the region is that behind the head. It would
+ * overwrite nearly the whole buffer.
+ *
  * Return: as perf_event_aux_tail_set().
  */
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail)
 {
-	return perf_event_aux_tail_set(event_of(counter), tail);
+	return perf_event_aux_tail_set(event_of(counter), round_down(tail, PAGE_SIZE));
 }
 
 /**
