@@ -29,6 +29,15 @@ teardown() { unload_modules; }
 }
 @test "edge-triggered epoll loses no wake-up" { control edge /dev/auxtrace0; }
 
+@test "the same calls by a 32-bit program" {
+	[[ $(od -An -tx1 -j4 -N1 "$(type -P control32)") == " 01" ]]
+	for case in $(control32 list); do
+		echo "case $case"
+		[[ $case != last_cut ]] || setting 0 config "$slow"
+		control32 "$case" /dev/auxtrace0
+	done
+}
+
 # framed CPU BYTES [SEED]: the payload verified, what the headers said in $output.
 framed() {
 	windows -b "$2" -s "${3:-1}" "/dev/auxtrace$1" 2>"$BATS_TEST_TMPDIR/windows" |

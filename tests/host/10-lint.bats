@@ -73,6 +73,28 @@ shell_scripts() {
 		-I"$OLDPWD/module/include/uapi" header.cc
 }
 
+@test "<linux/auxtrace.h> is the same to 32-bit and 64-bit programs" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >layout.c <<-'END'
+		#include <linux/auxtrace.h>
+		struct auxtrace_window window;
+		struct auxtrace_info info;
+		struct auxtrace_status status;
+		unsigned int calls[] = { AUXTRACE_IOC_INFO, AUXTRACE_IOC_STATUS, AUXTRACE_IOC_START,
+			AUXTRACE_IOC_STOP, AUXTRACE_IOC_FLUSH, AUXTRACE_IOC_SET_FORMAT,
+			AUXTRACE_IOC_SET_WAKE_BYTES };
+	END
+	for bits in 32 64; do
+		gcc -c -g -m$bits -idirafter "/usr/include/$(gcc -print-multiarch)" \
+			-I"$OLDPWD/module/include/uapi" -o $bits.o layout.c
+		pahole -C auxtrace_window,auxtrace_info,auxtrace_status $bits.o >$bits
+		objdump -s -j .data $bits.o | tail -n +3 >>$bits
+	done
+	diff 32 64
+	[[ $(grep -c '/\* size: ' 32) -eq 3 && $(grep -c '^ 00' 32) -gt 0 ]]
+	run ! grep -E 'hole|padding' 32
+}
+
 @test "shell scripts pass shellcheck" {
 	run -0 shellcheck -x -P SCRIPTDIR $(shell_scripts)
 }
