@@ -97,23 +97,6 @@ stream() {
 	head -c 1234567 /dev/auxtrace0 | cmp - "$BATS_TEST_TMPDIR/blob"
 }
 
-@test "two devices, one epoll loop" {
-	run -0 auxtrace-poll -b 33554432 -o "$BATS_TEST_TMPDIR" /dev/auxtrace0 /dev/auxtrace1
-	for n in 0 1; do
-		run -0 auxcheck "$BATS_TEST_TMPDIR/auxtrace$n.trace"
-		[[ $(field bytes) -eq 33554432 ]]
-	done
-}
-
 @test "a reader that polls sees every byte" {
 	run -0 auxcheck --bytes 64M --poll --random-size 5 /dev/auxtrace0
-}
-
-# (Of a character device the kernel takes sendfile to a pipe only, not to a file.)
-@test "splice and sendfile to a pipe" {
-	for call in splice sendfile; do
-		fileops $call /dev/auxtrace0 20000000 | auxcheck - >"$BATS_TEST_TMPDIR/out"
-		output=$(<"$BATS_TEST_TMPDIR/out")
-		[[ $(field bytes) -eq 20000000 ]]
-	done
 }

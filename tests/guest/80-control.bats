@@ -27,7 +27,6 @@ teardown() { unload_modules; }
 	setting 0 config "$slow"
 	control last_cut /dev/auxtrace0
 }
-@test "edge-triggered epoll loses no wake-up" { control edge /dev/auxtrace0; }
 
 @test "the same calls by a 32-bit program" {
 	[[ $(od -An -tx1 -j4 -N1 "$(type -P control32)") == " 01" ]]

@@ -6,38 +6,18 @@
  * prints what is not. `control list` names the cases.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <linux/auxtrace.h>
 
+#include "lib/check.h"
+
 static int fd;
-
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "control: line %d: %s is false (errno %s)\n", __LINE__,    \
-				#condition, strerrorname_np(errno));                               \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-
-/* The call fails with this errno. */
-#define FAILS(call, error)                                                                         \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		CHECK((call) == -1);                                                               \
-		CHECK(errno == (error));                                                           \
-	} while (0)
 
 static struct auxtrace_status status(void)
 {
@@ -342,27 +322,6 @@ static void case_last_cut(void)
 	}
 }
 
-/* Edge-triggered: each edge is followed by reads until EAGAIN; none is lost. */
-static void case_edge(void)
-{
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	size_t total = 0;
-	int set = epoll_create1(0);
-	static char buffer[65536];
-
-	CHECK(set >= 0);
-	CHECK(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
-	CHECK(!epoll_ctl(set, EPOLL_CTL_ADD, fd, &event));
-	while (total < 3000000) {
-		ssize_t n;
-
-		CHECK(epoll_wait(set, &event, 1, 60000) == 1);
-		while ((n = read(fd, buffer, sizeof(buffer))) > 0)
-			total += n;
-		CHECK(n < 0 && errno == EAGAIN);
-	}
-}
-
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -377,7 +336,6 @@ static const struct {
 	{ "flush", case_flush },
 	{ "last", case_last },
 	{ "last_cut", case_last_cut },
-	{ "edge", case_edge },
 };
 
 int main(int argc, char **argv)
