@@ -1,4 +1,4 @@
-# How daemons wait and read: several devices in one loop of epoll or select;
+# How daemons wait and read: several devices in one loop of epoll, select, or io_uring;
 # splice to wherever. Whoever waits hears of STOP.
 
 load lib
@@ -48,6 +48,41 @@ drained() {
 @test "select: two devices; a gap ahead is an exception" {
 	drained drain select 1 >"$BATS_TEST_TMPDIR/out"
 	grep exceptions=[1-9] "$BATS_TEST_TMPDIR/out"
+}
+
+@test "io_uring: two devices by one ring, reads and polls of all kinds" {
+	for how in read nonblock queue poll multishot; do
+		drained uring $how
+	done
+}
+
+@test "io_uring: a read that is cancelled takes nothing" {
+	uring cancel 50 /dev/auxtrace0 | auxcheck - >"$BATS_TEST_TMPDIR/out"
+	output=$(<"$BATS_TEST_TMPDIR/out")
+	echo "$output"
+	[[ $(field bytes) -gt 0 && $(field gaps) -eq $(stat_of 0 gaps) ]]
+}
+
+@test "io_uring: a ring that is closed with reads pending loses nothing" {
+	setting 0 config "$slow"
+	setting 0 flush_ms 0
+	for where in poll read; do
+		uring close $where /dev/auxtrace0 >"$BATS_TEST_TMPDIR/trace"
+		run -0 auxcheck "$BATS_TEST_TMPDIR/trace"
+		[[ $(field bytes) -gt 0 ]]
+		wait_until state_is 0 closed
+	done
+}
+
+@test "io_uring: a process that ends with reads and a poll pending closes the device" {
+	setting 0 config "$slow"
+	setting 0 flush_ms 0
+	for where in poll read; do
+		uring exit $where /dev/auxtrace0
+		wait_until state_is 0 closed
+	done
+	setting 0 flush_ms 100
+	run -0 auxcheck --bytes 80 /dev/auxtrace0
 }
 
 @test "splice and sendfile to a pipe" {
