@@ -92,3 +92,14 @@ drained() {
 		[[ $(field bytes) -eq 8000000 && $(field gaps) -gt 10 ]]
 	done
 }
+
+# (Of a character device the kernel takes sendfile() to a pipe only.)
+@test "splice through a pipe to a file and to a socket, which sendfile refuses" {
+	for to in file socket; do
+		fileops relay /dev/auxtrace1 8000000 $to >"$BATS_TEST_TMPDIR/trace" \
+			2>"$BATS_TEST_TMPDIR/sendfile"
+		[[ $(<"$BATS_TEST_TMPDIR/sendfile") == "sendfile EINVAL" ]]
+		run -0 auxcheck "$BATS_TEST_TMPDIR/trace"
+		[[ $(field bytes) -eq 8000000 && $(field gaps) -gt 10 ]]
+	done
+}

@@ -11,12 +11,15 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -261,6 +264,62 @@ static int do_splice(char **args)
 	return 0;
 }
 
+/* A process that copies what comes out of a socket to standard output; the other end. */
+static int socket_to_stdout(void)
+{
+	static char buffer[65536];
+	ssize_t n;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		die("socketpair");
+	if (fork()) {
+		close(pair[1]);
+		return pair[0];
+	}
+	close(pair[0]);
+	while ((n = read(pair[1], buffer, sizeof(buffer))) > 0) {
+		if (write(STDOUT_FILENO, buffer, n) != n)
+			die("write");
+	}
+	exit(0);
+}
+
+/*
+ * relay DEVICE BYTES file|socket: splices to a pipe, and from there to standard
+ * output, or through a socket. Prints on stderr what sendfile() says to that.
+ */
+static int do_relay(char **args)
+{
+	bool through_socket = !strcmp(args[2], "socket");
+	int fd = open_or_die(args[0], O_RDONLY);
+	size_t left = strtoul(args[1], NULL, 0);
+	int out = through_socket ? socket_to_stdout() : STDOUT_FILENO;
+	int ends[2], code = 0;
+
+	fprintf(stderr, "sendfile %s\n", result(sendfile(out, fd, NULL, left)));
+	if (pipe(ends))
+		die("pipe");
+	while (left) {
+		ssize_t in_pipe = splice(fd, NULL, ends[1], NULL, left, 0);
+
+		if (in_pipe <= 0)
+			die("splice to a pipe");
+		left -= in_pipe;
+		while (in_pipe) {
+			ssize_t n = splice(ends[0], NULL, out, NULL, in_pipe, 0);
+
+			if (n <= 0)
+				die("splice from a pipe");
+			in_pipe -= n;
+		}
+	}
+	close(out);
+	if (through_socket)
+		wait(&code);
+	return code;
+}
+
 static const struct command {
 	const char *name;
 	int nr_args;
@@ -271,6 +330,7 @@ static const struct command {
 	{ "efault", 2, do_efault },	{ "poll", 3, do_poll },
 	{ "refill", 3, do_refill },	{ "reschedule", 2, do_reschedule },
 	{ "sendfile", 2, do_sendfile }, { "splice", 2, do_splice },
+	{ "relay", 3, do_relay },
 };
 
 int main(int argc, char **argv)
