@@ -193,19 +193,6 @@ compat_only() {
 	head -c 100 /dev/auxtrace1 >/dev/null
 }
 
-@test "open: PMU in use by perf" {
-	rmmod auxtrace_sim
-	modprobe auxtrace_sim exclusive=1
-	modprobe auxtrace
-	# perfaux takes it, and says so by its first byte.
-	perfaux --cpu 0 --pmu auxtrace_sim --bytes $((1 << 40)) >"$BATS_TEST_TMPDIR/perf" & pid=$!
-	wait_until test -s "$BATS_TEST_TMPDIR/perf"
-	refused "busy" "auxtrace0: auxtrace_sim is in use by perf" cat /dev/auxtrace0
-	kill "$pid"
-	wait "$pid" || true
-	head -c 100 /dev/auxtrace0 >/dev/null
-}
-
 @test "open: over max_total" {
 	modprobe auxtrace max_total=6M
 	exec {fd}</dev/auxtrace0

@@ -43,11 +43,3 @@ mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum /
 	echo 64K >/sys/module/auxtrace/parameters/max_total
 	head -c 1 /dev/auxtrace0 >/dev/null
 }
-
-@test "an idle module leaves an exclusive PMU to perf" {
-	modprobe auxtrace_sim exclusive=1
-	modprobe auxtrace
-	perfaux --cpu 0 --pmu auxtrace_sim --bytes 100000 | cmp -n 8 - <(printf '\1\0\0\0\0\0\0\0')
-	head -c 100 /dev/auxtrace0 >/dev/null
-	perfaux --cpu 0 --pmu auxtrace_sim --bytes 100000 >/dev/null
-}
