@@ -216,6 +216,7 @@ int auxtrace_counter_create(struct auxtrace_counter *counter,
 		goto release;
 	}
 
+	auxtrace_consumer_watch(event);
 	counter->cpu = cpu;
 	counter->size = size;
 	counter->wake = wake;
@@ -261,6 +262,7 @@ void auxtrace_counter_destroy(struct auxtrace_counter *counter)
 	auxtrace_counter_mute(counter);
 	rcu_assign_pointer(counter->event, NULL);
 	perf_event_disable(event);
+	auxtrace_consumer_unwatch(event);
 	perf_event_release_aux(event);
 	perf_event_release_kernel(event);
 	unreserve_memory(counter->size);
@@ -533,7 +535,7 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  */
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail)
 {
-	return perf_event_aux_tail_set(event_of(counter), round_down(tail, PAGE_SIZE));
+	return perf_event_aux_tail_set(event_of(counter), auxtrace_counter_given_tail(tail));
 }
 
 /**

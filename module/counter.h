@@ -3,6 +3,8 @@
 #ifndef AUXTRACE_COUNTER_H
 #define AUXTRACE_COUNTER_H
 
+#include <linux/math.h>
+#include <linux/mm.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -54,6 +56,15 @@ struct auxtrace_counter {
 	unsigned long stop_head;
 	u64 woken_at;
 };
+
+/*
+ * As much of a tail as the driver gets to know, whole pages; for the reason see
+ * auxtrace_counter_set_tail().
+ */
+static inline unsigned long auxtrace_counter_given_tail(unsigned long tail)
+{
+	return round_down(tail, PAGE_SIZE);
+}
 
 int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    const struct auxtrace_pmu *pmu, int cpu,

@@ -104,10 +104,16 @@ unsigned long auxtrace_available(struct auxtrace_stream *s)
 	       READ_ONCE(s->tail);
 }
 
-/* Bytes that are free in the buffer. */
+/* The offset of which the driver is told when the reader is at @tail. */
+static unsigned long given(struct auxtrace_stream *s, unsigned long tail)
+{
+	return s->base + auxtrace_counter_given_tail(tail - s->base);
+}
+
+/* Bytes that are free in the buffer to the driver. */
 static unsigned long room(struct auxtrace_stream *s)
 {
-	return s->counter.size - (auxtrace_head(s) - s->tail);
+	return s->counter.size - (auxtrace_head(s) - given(s, s->tail));
 }
 
 /* Is there room for the gaps that a report and a look at the event can find? */
@@ -139,7 +145,7 @@ static void look(struct auxtrace_stream *s)
 static void push_driver_gap(struct auxtrace_stream *s, unsigned long at)
 {
 	look(s);
-	if (at - s->driver_tail > s->counter.size - s->counter.size / FULL_FRACTION) {
+	if (at - given(s, s->driver_tail) > s->counter.size - s->counter.size / FULL_FRACTION) {
 		push_gap(s, at, AUXTRACE_WINDOW_FULL);
 		auxtrace_count(&s->stats->gaps_full, 1);
 	} else {
@@ -545,7 +551,7 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 	 * they tell.
 	 */
 	crossed = (head - s->base) / s->watermark != (before - s->base) / s->watermark;
-	if (woken && !crossed && !AUXTRACE_CONSUMER_SEES) {
+	if (woken && !crossed && !auxtrace_consumer_sees()) {
 		auxtrace_counter_hold(&s->counter);
 		begin_gap(s);
 	}
