@@ -68,7 +68,7 @@ void auxtrace_stream_info(struct auxtrace_stream *s, struct auxtrace_info *info)
 		info->event_flags |= AUXTRACE_EVENT_EXCLUDE_KERNEL;
 	info->flush_ms = value[AUXTRACE_FLUSH_MS];
 	info->consumer = AUXTRACE_CONSUMER_ID;
-	info->driver_flags = auxtrace_driver_flags(AUXTRACE_CONSUMER_SEES);
+	info->driver_flags = auxtrace_driver_flags(auxtrace_consumer_sees());
 
 	mutex_lock(&s->lock);
 	info->wake_bytes = s->wake_bytes;

@@ -36,4 +36,9 @@ static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
 #define read_iter_splice_read	generic_file_splice_read
 #endif
 
+/* A function's arguments, as ftrace sees them, since 6.2 */
+#if defined(CONFIG_DYNAMIC_FTRACE_WITH_ARGS) && defined(AUXTRACE_HAVE_FTRACE_ARGUMENTS)
+#define AUXTRACE_CAN_WATCH_CALLS
+#endif
+
 #endif /* AUXTRACE_KERNEL_FEATURES_H */

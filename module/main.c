@@ -47,7 +47,7 @@ static int __init bring_up(void)
 		return ret;
 	ret = auxtrace_pmu_discover();
 	if (ret)
-		return ret;
+		goto consumer;
 	ret = auxtrace_hotplug_init();
 	if (ret)
 		goto forget;
@@ -60,6 +60,8 @@ hotplug:
 	auxtrace_hotplug_exit();
 forget:
 	auxtrace_pmu_forget();
+consumer:
+	auxtrace_consumer_exit();
 	return ret;
 }
 
@@ -79,6 +81,7 @@ static void __exit auxtrace_exit(void)
 	auxtrace_devices_destroy();
 	auxtrace_hotplug_exit();
 	auxtrace_pmu_forget();
+	auxtrace_consumer_exit();
 }
 module_exit(auxtrace_exit);
 

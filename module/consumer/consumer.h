@@ -54,39 +54,46 @@ struct auxtrace_report {
  */
 int auxtrace_consumer_init(void);
 
+/*
+ * The driver's reports: auxtrace_consumer_sees() tells which PERF_AUX_FLAG_* they
+ * can have. An event has them between auxtrace_consumer_watch(), after its set-up,
+ * and auxtrace_consumer_unwatch(), when it is disabled for good.
+ */
+bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+				   struct auxtrace_report *report);
+bool auxtrace_consumer_reports_urgent(struct perf_event *event);
+
 #ifdef AUXTRACE_CONSUMER_NATIVE
 
 /* For user space: enum auxtrace_consumer. */
 #define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_NATIVE
 
-/*
- * The API gives its buffers no data page, so the perf core drops the reports
- * before anybody could see them.
- */
-#define AUXTRACE_CONSUMER_SEES	0
-
-static inline bool auxtrace_consumer_next_report(struct perf_event *event,
-						 unsigned long upto,
-						 struct auxtrace_report *report)
-{
-	return false;
-}
-
-static inline bool auxtrace_consumer_reports_urgent(struct perf_event *event)
-{
-	return false;
-}
+void auxtrace_consumer_exit(void);
+u32 auxtrace_consumer_sees(void);
+void auxtrace_consumer_watch(struct perf_event *event);
+void auxtrace_consumer_unwatch(struct perf_event *event);
 
 #else
 
 #define AUXTRACE_CONSUMER_ID	AUXTRACE_CONSUMER_IS_COMPAT
 
-/* Which of the flags its reports can have. */
-#define AUXTRACE_CONSUMER_SEES	AUXTRACE_REPORT_FLAGS
+/* Nothing to be undone; the reports are in the buffer, see compat.c. */
+static inline void auxtrace_consumer_exit(void)
+{
+}
 
-bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
-				   struct auxtrace_report *report);
-bool auxtrace_consumer_reports_urgent(struct perf_event *event);
+static inline u32 auxtrace_consumer_sees(void)
+{
+	return AUXTRACE_REPORT_FLAGS;
+}
+
+static inline void auxtrace_consumer_watch(struct perf_event *event)
+{
+}
+
+static inline void auxtrace_consumer_unwatch(struct perf_event *event)
+{
+}
 
 #define perf_event_setup_aux	auxtrace_compat_setup_aux
 #define perf_event_release_aux	auxtrace_compat_release_aux
