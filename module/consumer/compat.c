@@ -444,7 +444,8 @@ unlock:
  * @event:	the event
  *
  * To be asked at a wake-up: perf wakes readers when the driver reports a truncation,
- * and each time that it has filled half of the room for reports.
+ * and each time that it has written half a page of reports. Some of these may have been
+ * taken out already, before perf was half a page further: a quarter is enough.
  *
  * Context: any.
  */
@@ -467,5 +468,5 @@ bool auxtrace_consumer_reports_urgent(struct perf_event *event)
 			parse_record(rb, newest, head, &report);
 	}
 	rcu_read_unlock();
-	return used >= PAGE_SIZE / 2 || report.flags & PERF_AUX_FLAG_TRUNCATED;
+	return used >= PAGE_SIZE / 4 || report.flags & PERF_AUX_FLAG_TRUNCATED;
 }
