@@ -134,7 +134,7 @@ static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 	bool active = READ_ONCE(event->state) >= PERF_EVENT_STATE_INACTIVE;
 
 	WRITE_ONCE(counter->woken_at, ktime_get_ns());
-	if ((active || !READ_ONCE(counter->held)) &&
+	if (!READ_ONCE(counter->halted) && (active || !READ_ONCE(counter->held)) &&
 	    (looks_stopped(event) || READ_ONCE(event->pending_disable)))
 		note_stop(counter, event);
 	counter->wake(counter, READ_ONCE(counter->self_stopped) ||
@@ -184,6 +184,7 @@ int auxtrace_counter_create(struct auxtrace_counter *counter,
 			    auxtrace_wake_t *wake, bool explain)
 {
 	unsigned long size = settings->value[AUXTRACE_BUFFER_SIZE];
+	unsigned long watermark = settings->value[AUXTRACE_WATERMARK] ?: size / 2;
 	struct perf_event *event;
 	int ret;
 
@@ -219,6 +220,7 @@ int auxtrace_counter_create(struct auxtrace_counter *counter,
 	auxtrace_consumer_watch(event);
 	counter->cpu = cpu;
 	counter->size = size;
+	counter->grain = watermark > PAGE_SIZE ? PAGE_SIZE : 1;
 	counter->wake = wake;
 	init_waitqueue_func_entry(&counter->relay, relay_wake);
 	counter->relay.private = event;
@@ -317,9 +319,23 @@ int auxtrace_counter_start(struct auxtrace_counter *counter)
 	 */
 	WRITE_ONCE(event->pending_disable, 0);
 	WRITE_ONCE(counter->self_stopped, false);
+	WRITE_ONCE(counter->halted, false);
 	WRITE_ONCE(counter->held, false);
 	perf_event_enable(event);
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR ? -EIO : 0;
+}
+
+/* Stops the driver if it runs, and keeps in mind that it is us who did. */
+static void halt_on_cpu(void *data)
+{
+	struct auxtrace_counter *counter = data;
+	struct perf_event *event = event_of(counter);
+
+	if (event->state != PERF_EVENT_STATE_ACTIVE ||
+	    event->oncpu != smp_processor_id() || looks_stopped(event))
+		return;
+	WRITE_ONCE(counter->halted, true);
+	event->pmu->stop(event, PERF_EF_UPDATE);
 }
 
 /**
@@ -331,15 +347,21 @@ int auxtrace_counter_start(struct auxtrace_counter *counter)
  * does perf schedule it in by itself.
  *
  * Context: may sleep.
+ * Return: true if it ran until now; false if the driver had stopped, or the perf
+ * core had disabled it, before: then trace is missing since. A driver that stopped
+ * without a sign at the event can be told by its report alone.
  */
-void auxtrace_counter_hold(struct auxtrace_counter *counter)
+bool auxtrace_counter_hold(struct auxtrace_counter *counter)
 {
 	struct perf_event *event = event_of(counter);
+	bool halted_before = counter->halted;
 
 	/* Before the event's state changes: pairs with the IPI that changes it. */
 	smp_store_mb(counter->held, true);
+	smp_call_function_single(counter->cpu, halt_on_cpu, counter, true);
 	perf_event_disable(event);
 	irq_work_sync(&event->pending_irq);
+	return counter->halted && !halted_before;
 }
 
 /**
@@ -525,7 +547,8 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  * @counter:	the counter
  * @tail:	consumer's cursor
  *
- * In whole pages. intel_pt adds up the pages of the head and of the room, and not
+ * In whole pages, where the perf core can have made the buffer of larger regions
+ * (it does up to the watermark's size). intel_pt adds up the pages of the head and of the room, and not
  * their bytes, to find the region of the buffer at whose end the hardware stops:
  * with a tail within the first page of a region, and the head in the one before,
  * that is a page too few, and the region is that behind the head. It would
@@ -535,7 +558,7 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  */
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail)
 {
-	return perf_event_aux_tail_set(event_of(counter), auxtrace_counter_given_tail(tail));
+	return perf_event_aux_tail_set(event_of(counter), auxtrace_counter_given_tail(counter, tail));
 }
 
 /**

@@ -4,7 +4,6 @@
 #define AUXTRACE_COUNTER_H
 
 #include <linux/math.h>
-#include <linux/mm.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
@@ -31,16 +30,18 @@ typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool attend);
  *		RCU, since perf frees events and buffers after a grace period
  * @cpu:	the CPU that it traces
  * @size:	of the AUX buffer in bytes, a power of two; constant
+ * @grain:	what tails are multiples of, in bytes; constant
  * @relay:	entry on the event's wait queue
  * @wake:	called for each wake-up; constant
  * @held:	we are about to disable the event, or have
+ * @halted:	we have stopped it, which ran until then; written on its CPU
  * @self_stopped: the driver has stopped by itself since the last start, when the
  *		head was at ...
  * @stop_head:	... this cursor
  * @woken_at:	time of the last wake-up (ktime_get_ns()); written from hard
  *		interrupts, 64 bits are read and written at once
  *
- * The four above are written from hard interrupts on the event's CPU and from
+ * The five above are written from hard interrupts on the event's CPU and from
  * callers, and read without a lock; see relay_wake().
  *
  * The caller's lock serialises all functions but those that say otherwise.
@@ -49,21 +50,24 @@ struct auxtrace_counter {
 	struct perf_event __rcu *event;
 	int cpu;
 	unsigned long size;
+	unsigned long grain;
 	wait_queue_entry_t relay;
 	auxtrace_wake_t *wake;
 	bool held;
+	bool halted;
 	bool self_stopped;
 	unsigned long stop_head;
 	u64 woken_at;
 };
 
 /*
- * As much of a tail as the driver gets to know, whole pages; for the reason see
+ * As much of a tail as the driver gets to know; for the reason see
  * auxtrace_counter_set_tail().
  */
-static inline unsigned long auxtrace_counter_given_tail(unsigned long tail)
+static inline unsigned long auxtrace_counter_given_tail(struct auxtrace_counter *counter,
+							unsigned long tail)
 {
-	return round_down(tail, PAGE_SIZE);
+	return round_down(tail, counter->grain);
 }
 
 int auxtrace_counter_create(struct auxtrace_counter *counter,
@@ -75,7 +79,7 @@ void auxtrace_counter_destroy(struct auxtrace_counter *counter);
 bool auxtrace_counter_exists(struct auxtrace_counter *counter);
 bool auxtrace_counter_detached(struct auxtrace_counter *counter);
 int auxtrace_counter_start(struct auxtrace_counter *counter);
-void auxtrace_counter_hold(struct auxtrace_counter *counter);
+bool auxtrace_counter_hold(struct auxtrace_counter *counter);
 bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken);
 bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
 				   unsigned long *head);

@@ -107,10 +107,16 @@ unsigned long auxtrace_available(struct auxtrace_stream *s)
 /* The offset of which the driver is told when the reader is at @tail. */
 static unsigned long given(struct auxtrace_stream *s, unsigned long tail)
 {
-	return s->base + auxtrace_counter_given_tail(tail - s->base);
+	return s->base + auxtrace_counter_given_tail(&s->counter, tail - s->base);
 }
 
-/* Bytes that are free in the buffer to the driver. */
+/* Bytes that are free in the buffer. */
+static unsigned long free_room(struct auxtrace_stream *s)
+{
+	return s->counter.size - (auxtrace_head(s) - s->tail);
+}
+
+/* As many as the driver knows of. */
 static unsigned long room(struct auxtrace_stream *s)
 {
 	return s->counter.size - (auxtrace_head(s) - given(s, s->tail));
@@ -162,7 +168,7 @@ static void begin_gap(struct auxtrace_stream *s)
 	push_driver_gap(s, auxtrace_head(s));
 	s->stopped_at = woken_at > s->started_at ? woken_at : ktime_get_ns();
 	WRITE_ONCE(s->stalled, s->started_head == auxtrace_head(s));
-	s->tried_room = room(s);
+	s->tried_room = free_room(s);
 	WRITE_ONCE(s->stopped, true);
 }
 
@@ -208,12 +214,12 @@ static int start(struct auxtrace_stream *s)
 static bool is_futile(struct auxtrace_stream *s)
 {
 	return (s->stalled || s->failed) &&
-	       room(s) - s->tried_room < s->counter.size / 8;
+	       free_room(s) - s->tried_room < s->counter.size / 8;
 }
 
 static void fail(struct auxtrace_stream *s, const char *what)
 {
-	s->tried_room = room(s);
+	s->tried_room = free_room(s);
 	if (!s->failed)
 		pr_notice_ratelimited("auxtrace%d: the event cannot be %s\n",
 				      s->cpu, what);
@@ -289,16 +295,28 @@ void auxtrace_collect_reports(struct auxtrace_stream *s)
 	unsigned long at;
 	u32 flags;
 
-	while (gaps_can_come(s) && auxtrace_next_report(s, &at, &flags)) {
+	while ((s->stopped || s->down || gaps_can_come(s)) &&
+	       auxtrace_next_report(s, &at, &flags)) {
 		if (!(flags & AUXTRACE_WINDOW_TRUNCATED) || s->stopped || s->down)
 			continue;
-		if (s->truncated) {
+		/* intel_pt reports twice where it finds no room to start again. */
+		if (s->truncated && s->truncated_at != at) {
 			push_driver_gap(s, s->truncated_at);
 			s->reported_gap = s->truncated_at;
 		}
 		s->truncated = true;
 		s->truncated_at = at;
 	}
+}
+
+/*
+ * Starts the event again. What was reported while it was stopped, by a start that
+ * failed for one, is of the gap that there is.
+ */
+static int restart(struct auxtrace_stream *s)
+{
+	auxtrace_collect_reports(s);
+	return start(s);
 }
 
 /* Does something say that the driver has stopped? A stop is found on its CPU. */
@@ -353,7 +371,10 @@ static void settle_end(struct auxtrace_stream *s)
 {
 	bool stands;
 
-	if (!s->stopped && !s->down && settle_stops(s, &stands) && stands)
+	if (s->stopped || s->down || !settle_stops(s, &stands))
+		return;
+	/* If it stands elsewhere, and we did not stop it, the perf core did. */
+	if (stands || !s->counter.halted)
 		begin_gap(s);
 }
 
@@ -384,7 +405,7 @@ static bool begin_start_gap(struct auxtrace_stream *s)
  */
 static bool notice_stop(struct auxtrace_stream *s)
 {
-	bool stands;
+	bool ran, stands;
 
 	if (s->stopped)
 		return true;
@@ -392,13 +413,15 @@ static bool notice_stop(struct auxtrace_stream *s)
 	if (!gaps_can_come(s) || !find_stop(s))
 		return false;
 
-	auxtrace_counter_hold(&s->counter);
+	ran = auxtrace_counter_hold(&s->counter);
 	if (!settle_stops(s, &stands))
 		return false;
-	if (!stands && room(s) >= s->counter.size / 2) {
+	if (!stands && ran && room(s) >= s->counter.size / 2) {
 		/*
-		 * Something had set it going already, it has run since, and holding
-		 * it is no gap if it can go on at once.
+		 * Something had set it going already, it has run until now, and
+		 * holding it is no gap if it can go on at once. It has not where the
+		 * driver went on by itself, and the disable of the perf core, which
+		 * comes later, ended that (6.1).
 		 */
 		start(s);
 		return false;
@@ -453,7 +476,7 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 		return;
 	if (room(s) < s->counter.size / 2 || auxtrace_counter_detached(&s->counter))
 		return;
-	ret = start(s);
+	ret = restart(s);
 	trace_reenable(s->cpu, auxtrace_head(s), room(s), ret);
 	if (ret) {
 		auxtrace_counter_hold(&s->counter);
