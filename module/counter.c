@@ -548,8 +548,8 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  * @tail:	consumer's cursor
  *
  * In whole pages, where the perf core can have made the buffer of larger regions
- * (it does up to the watermark's size). intel_pt adds up the pages of the head and of the room, and not
- * their bytes, to find the region of the buffer at whose end the hardware stops:
+ * (it does up to the watermark's size). intel_pt adds up the pages of the head and of
+ * the room, and not their bytes, to find the region at whose end the hardware stops:
  * with a tail within the first page of a region, and the head in the one before,
  * that is a page too few, and the region is that behind the head. It would
  * overwrite nearly the whole buffer.
@@ -558,7 +558,8 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
  */
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail)
 {
-	return perf_event_aux_tail_set(event_of(counter), auxtrace_counter_given_tail(counter, tail));
+	return perf_event_aux_tail_set(event_of(counter),
+				       auxtrace_counter_given_tail(counter, tail));
 }
 
 /**
