@@ -50,6 +50,17 @@ shell_scripts() {
 	[[ -z $output ]]
 }
 
+@test "the kernel patches pass checkpatch --strict, changelog included" {
+	# (By its standard input: a file that git knows it takes for a source.)
+	find tests/kernel/patches -name '*.patch' >"$BATS_TEST_TMPDIR/patches"
+	while read -r patch; do
+		run -0 --separate-stderr tests/checkpatch - <"$patch"
+		echo "$patch: $output"
+		[[ -z $output ]]
+	done <"$BATS_TEST_TMPDIR/patches"
+	[[ -s $BATS_TEST_TMPDIR/patches ]]
+}
+
 @test "programs are formatted as .clang-format says" {
 	run -0 clang-format --dry-run --Werror $(program_sources)
 }
