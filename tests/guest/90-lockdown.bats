@@ -1,4 +1,4 @@
-# A kernel that is locked down for perf. Last: there is no way back.
+# The kernel locked down: nothing is opened. Last, as no module can be loaded from then on.
 
 load lib
 
