@@ -289,21 +289,17 @@ uint64_t auxtrace_statistic(const char *stats, const char *name);
 /* ---- Event settings -------------------------------------------------------- */
 
 /* auxtrace_event::set */
-#define AUXTRACE_EVENT_SET_CONFIG	  (1U << 0)
-#define AUXTRACE_EVENT_SET_CONFIG1	  (1U << 1)
-#define AUXTRACE_EVENT_SET_CONFIG2	  (1U << 2)
-#define AUXTRACE_EVENT_SET_CONFIG3	  (1U << 3)
-#define AUXTRACE_EVENT_SET_PERIOD	  (1U << 4)
-#define AUXTRACE_EVENT_SET_EXCLUDE_USER	  (1U << 5)
-#define AUXTRACE_EVENT_SET_EXCLUDE_KERNEL (1U << 6)
+#define AUXTRACE_EVENT_SET_PERIOD	  (1U << 0)
+#define AUXTRACE_EVENT_SET_EXCLUDE_USER	  (1U << 1)
+#define AUXTRACE_EVENT_SET_EXCLUDE_KERNEL (1U << 2)
 
 /**
  * struct auxtrace_event - what is to be traced
  * @size:	sizeof(struct auxtrace_event)
- * @set:	AUXTRACE_EVENT_SET_*: which of the following were given
+ * @set:	AUXTRACE_EVENT_SET_*: which of @period and the following were given
  * @pmu:	the PMU's name
- * @config:	config, config1, config2, config3 of perf_event_attr. The bits that were
- *		not named are 0, as with perf.
+ * @config:	config, config1, config2, config3 of perf_event_attr ...
+ * @mask:	... and which of their bits were given. The others stay as they are set.
  * @period:	the sample period
  * @exclude_user: 1: without user space
  * @exclude_kernel: 1: without the kernel
@@ -313,6 +309,7 @@ struct auxtrace_event {
 	uint32_t set;
 	char pmu[32];
 	uint64_t config[4];
+	uint64_t mask[4];
 	uint64_t period;
 	uint32_t exclude_user;
 	uint32_t exclude_kernel;
@@ -324,7 +321,7 @@ struct auxtrace_event {
  * @text:	PMU/TERM=VALUE,TERM,.../MODIFIERS: "intel_pt/tsc,cyc=1/u". The terms are those
  *		in the PMU's format/ folder, and config, config1, config2, config3 and period;
  *		a term without a value is 1, values are decimal, or hexadecimal with 0x.
- *		Modifiers: u user space alone, k the kernel alone; both or none: both.
+ *		Modifiers: u user space alone, k the kernel alone, uk both; none: as it is set.
  * @sysfs:	see above
  * @message:	out: on an error, a line (without its end) that says what is wrong and what
  *		there is; or NULL
@@ -746,9 +743,17 @@ struct auxtrace_lost_record {
 };
 
 /**
+ * enum auxtrace_writer_flags - auxtrace_writer_options::flags
+ * @AUXTRACE_WRITER_NEW: do not empty a file that is there: -EEXIST
+ */
+enum auxtrace_writer_flags {
+	AUXTRACE_WRITER_NEW = 1U << 0,
+};
+
+/**
  * struct auxtrace_writer_options - how to write
  * @size:	sizeof(struct auxtrace_writer_options)
- * @flags:	0
+ * @flags:	&enum auxtrace_writer_flags
  * @compression: 0: none; 1 to 19: zstd's level (3 is zstd's default)
  * @mode:	of a file that auxtrace_writer_open() makes, before the umask; 0: 0600
  * @batch:	with compression, bytes that are compressed together into a frame, 4 KiB to
@@ -788,10 +793,13 @@ int auxtrace_writer_from_fd(struct auxtrace_writer **writer, int fd,
 
 /**
  * auxtrace_writer_stream() - write what is known of a CPU's stream
- * @writer:	the writer
- * @stream:	to be written before that CPU's first window
+ * @writer:	the writer, not within a window
+ * @stream:	copied
  *
- * Return: 0, or as auxtrace_writer_item().
+ * To be called before that CPU's first window. After an error it is written again before
+ * the CPU's next window.
+ *
+ * Return: 0, or as auxtrace_writer_item(); -E2BIG: CPU over 65535.
  */
 int auxtrace_writer_stream(struct auxtrace_writer *writer, const struct auxtrace_stream *stream);
 
@@ -799,15 +807,16 @@ int auxtrace_writer_stream(struct auxtrace_writer *writer, const struct auxtrace
  * auxtrace_writer_item() - write what a reader gave
  * @writer:	the writer
  * @item:	a WINDOW, whole or the parts in order, nothing of the same writer in between;
- *		STREAM and LOST do as well; FILE and DAMAGE are left out
+ *		STREAM and LOST do as well; FILE and DAMAGE are left out, but for ABORTED: it
+ *		takes the parts of that window back, and counts it as lost
  *
  * Without compression it is in the file on return; with, when a batch is full.
  *
- * On an error the file is cut back to its last whole record (where it can be: not a pipe),
- * and the item is not in it; with compression, nor are the others of its batch. The rest of
- * a window whose beginning failed fails likewise. Later windows are tried again: when there
- * is room they are written, behind a record that says what was lost. So a recorder goes on,
- * and asks auxtrace_writer_lost() how much it was.
+ * On an error the file is cut back to its last whole record, and the item is not in it; with
+ * compression, nor are the others of its batch. The rest of a window whose beginning failed
+ * fails likewise. Later windows are tried again: when there is room they are written, behind a
+ * record that says what was lost. So a recorder goes on, and asks auxtrace_writer_lost() how
+ * much it was. Where nothing can be cut back (a pipe), an error is final.
  *
  * Return: 0, or -EINVAL: not the part that comes next; -ENOSPC, -EFBIG, -EDQUOT, -EIO ...:
  * what write(2) says; -EPIPE (SIGPIPE comes before, if it is not ignored).
