@@ -7,7 +7,8 @@ VERSION := $(shell cat VERSION)
 # Passed on to Kbuild: see module/Kbuild.
 KBUILD_VARS := $(foreach v,AUXTRACE_CONSUMER AUXTRACE_SIM W C,$(if $($(v)),$(v)=$($(v))))
 
-.PHONY: all modules clean install uninstall demo check soak lint help
+.PHONY: all modules tools clean install install-module install-tools
+.PHONY: uninstall uninstall-module uninstall-tools demo check soak lint help
 
 all: modules
 
@@ -19,18 +20,38 @@ $(KDIR)/Makefile:
 	@echo "(Debian: apt install linux-headers-$(shell uname -r)), or name one: make KDIR=..." >&2
 	@false
 
+# User space, by meson in $(BUILD). MESON_OPTIONS are for meson setup.
+BUILD ?= build/userspace
+PREFIX ?= /usr/local
+MESON_OPTIONS ?=
+
+tools: | meson-there
+	if [ -f $(BUILD)/build.ninja ]; \
+	then meson configure $(BUILD) --prefix=$(PREFIX) $(MESON_OPTIONS); \
+	else meson setup $(BUILD) userspace --prefix=$(PREFIX) $(MESON_OPTIONS); fi
+	ninja -C $(BUILD)
+
 clean:
 	tests/clean
+
+# With DESTDIR= user space alone is installed, for a package.
+install: install-tools $(if $(DESTDIR),,install-module)
+uninstall: uninstall-tools $(if $(DESTDIR),,uninstall-module)
+
+install-tools: tools
+	meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+uninstall-tools: tools
+	userspace/uninstall $(BUILD) $(abspath $(DESTDIR))
 
 # DKMS takes the sources from $(SRCDIR)/auxtrace-$(VERSION), and builds and
 # installs the module for the running kernel now, for each new kernel later.
 DKMS ?= dkms
 SRCDIR ?= /usr/src
-INCLUDEDIR ?= /usr/local/include
 DKMS_SRC = $(SRCDIR)/auxtrace-$(VERSION)
 DKMS_MODULE = -m auxtrace -v $(VERSION)
 
-install: | dkms-there
+install-module: | dkms-there
 	if [ -e "$(DKMS_SRC)" ]; then $(DKMS) remove $(DKMS_MODULE) --all || :; rm -rf "$(DKMS_SRC)"; fi
 	find module \( -name '*.[ch]' -not -name '*.mod.c' -o -name Kbuild \) \
 		-exec install -D -m 644 {} "$(DKMS_SRC)/{}" \;
@@ -38,11 +59,15 @@ install: | dkms-there
 	$(DKMS) add $(DKMS_MODULE)
 	$(DKMS) build $(DKMS_MODULE)
 	$(DKMS) install $(DKMS_MODULE)
-	install -D -m 644 module/include/uapi/linux/auxtrace.h "$(INCLUDEDIR)/linux/auxtrace.h"
 
-uninstall: | dkms-there
+uninstall-module: | dkms-there
 	$(DKMS) remove $(DKMS_MODULE) --all || :
-	rm -rf "$(DKMS_SRC)" "$(INCLUDEDIR)/linux/auxtrace.h"
+	rm -rf "$(DKMS_SRC)"
+
+.PHONY: meson-there
+meson-there:
+	@command -v meson >/dev/null && command -v ninja >/dev/null || \
+		{ echo "meson or ninja is missing (Debian: apt install meson)" >&2; false; }
 
 .PHONY: dkms-there
 dkms-there:
@@ -67,9 +92,12 @@ help:
 	@echo "             KDIR=DIR                        for the kernel built in DIR"
 	@echo "             AUXTRACE_CONSUMER=native|compat where the kernel-consumer API comes from"
 	@echo "             AUXTRACE_SIM=n                  without the simulated PMU"
-	@echo "  install    give the module to DKMS, which builds and installs it, and"
-	@echo "             install <linux/auxtrace.h> (as root)"
-	@echo "  uninstall  undo that (as root)"
+	@echo "  tools      build what is in userspace/, in build/userspace"
+	@echo "  install    give the module to DKMS, which builds and installs it, and install"
+	@echo "             user space (as root); one of them: install-module, install-tools"
+	@echo "             PREFIX=DIR   for user space, default /usr/local"
+	@echo "             DESTDIR=DIR  user space alone, below DIR"
+	@echo "  uninstall  undo that (as root); also uninstall-module, uninstall-tools"
 	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
 	@echo "  check      run all tests, most of them in virtual machines"
 	@echo "  soak       run the stress program for 10 minutes and more, on 2 and on 4 processors"

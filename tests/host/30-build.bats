@@ -86,13 +86,26 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	release=$("$top/tests/vm/kernel" release)
 	mkdir dkms-tree sources installed
 	mkdir -p "installed/$release"
-	run -0 make install SRCDIR="$tree/sources" INCLUDEDIR="$tree/installed/include" \
+	run -0 make install SRCDIR="$tree/sources" PREFIX="$tree/prefix" \
 		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed -k $release --kernelsourcedir $kdir --no-depmod --no-initrd"
 	echo "$output"
 	[[ -n $(find installed -name 'auxtrace.ko*') ]]
 	[[ -z $(find installed dkms-tree -name 'auxtrace_sim*') ]]
-	[[ -f installed/include/linux/auxtrace.h ]]
-	run -0 make uninstall SRCDIR="$tree/sources" INCLUDEDIR="$tree/installed/include" \
+	[[ -f prefix/include/linux/auxtrace.h && -x prefix/bin/auxtrace ]]
+	run -0 make uninstall SRCDIR="$tree/sources" PREFIX="$tree/prefix" \
 		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed --no-depmod"
 	[[ -z $(find installed sources -name 'auxtrace*') ]]
+	run -0 find prefix -mindepth 2
+	[[ -z $output ]]
+}
+
+@test "make install DESTDIR=: user space alone, in its place below; uninstall leaves nothing" {
+	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	[[ -f stage/usr/include/linux/auxtrace.h && -x stage/usr/bin/auxtrace ]]
+	local library
+	library=$(find stage -name libauxtrace.so.0)
+	LD_LIBRARY_PATH=$(dirname "$library") run -0 stage/usr/bin/auxtrace --version
+	run -0 make uninstall DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	run -0 find stage -mindepth 1
+	[[ -z $output ]]
 }
