@@ -261,10 +261,12 @@ static void save_sources(void)
 		save_pieces(sources[i].stream.out, &sources[i].pieces);
 }
 
+/* The cancel comes sooner after each read that it has missed, and later after others. */
 static void cancel(unsigned long times)
 {
 	unsigned long cancelled = 0, delivered = 0;
 	struct source *s = &sources[0];
+	unsigned int delay_us = 1000;
 
 	while (cancelled < times || delivered < times) {
 		struct io_uring_sqe *sqe;
@@ -272,7 +274,7 @@ static void cancel(unsigned long times)
 
 		add_read(0, 0, false);
 		CHECK(io_uring_submit(&ring) == 1);
-		usleep(next_random(&seed) % 4000);
+		usleep(delay_us);
 		sqe = get_sqe();
 		io_uring_prep_cancel64(sqe, (union topic){ { 0, 0 } }.value, 0);
 		set_topic(sqe, 0, NO_SLOT);
@@ -283,9 +285,11 @@ static void cancel(unsigned long times)
 				CHECK(!c.res || c.res == -ENOENT || c.res == -EALREADY);
 			} else if (c.res == -ECANCELED || c.res == -EINTR) {
 				cancelled++;
+				delay_us += delay_us / 2 + 1;
 			} else {
 				CHECK(take(s, &c));
 				delivered++;
+				delay_us /= 2;
 			}
 		}
 	}
