@@ -223,6 +223,17 @@ static bool enough_to_read(struct auxtrace_stream *s)
 	return READ_ONCE(s->ended) && !at_end(s);
 }
 
+/*
+ * Is there a gap that reads come to? One with nothing behind it yet, as when the CPU is
+ * offline, would keep a level-triggered poller busy with what no read can take away.
+ * Needs no lock.
+ */
+static bool gap_to_read(struct auxtrace_stream *s)
+{
+	return (READ_ONCE(s->nr_gaps) && auxtrace_available(s)) ||
+	       auxtrace_window_tells_gap(s);
+}
+
 /**
  * auxtrace_stream_poll() - what could a reader do?
  * @s:		the stream
@@ -231,8 +242,9 @@ static bool enough_to_read(struct auxtrace_stream *s)
  *
  * Context: may sleep, does not.
  * Return: EPOLLIN with at least the threshold's bytes to read, or when there will
- * not be more; EPOLLPRI with a gap that no read has crossed yet; EPOLLHUP after
- * STOP when all is read; EPOLLERR when the event cannot run.
+ * not be more; EPOLLPRI with bytes to read and a gap before or behind them that no
+ * read has crossed yet; EPOLLHUP after STOP when all is read; EPOLLERR when the event
+ * cannot run.
  */
 __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 			      poll_table *table)
@@ -249,7 +261,7 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 		schedule_work(&s->tend);
 	if (at_end(s))
 		mask |= EPOLLHUP;
-	if (READ_ONCE(s->nr_gaps) || auxtrace_window_tells_gap(s))
+	if (gap_to_read(s))
 		mask |= EPOLLPRI;
 	if (READ_ONCE(s->failed))
 		mask |= EPOLLERR;

@@ -66,7 +66,7 @@ drained() {
 @test "io_uring: a ring that is closed with reads pending loses nothing" {
 	setting 0 config "$slow"
 	setting 0 flush_ms 0
-	for where in poll read; do
+	for where in poll splice; do
 		uring close $where /dev/auxtrace0 >"$BATS_TEST_TMPDIR/trace"
 		run -0 auxcheck "$BATS_TEST_TMPDIR/trace"
 		[[ $(field bytes) -gt 0 ]]
@@ -77,7 +77,7 @@ drained() {
 @test "io_uring: a process that ends with reads and a poll pending closes the device" {
 	setting 0 config "$slow"
 	setting 0 flush_ms 0
-	for where in poll read; do
+	for where in poll splice; do
 		uring exit $where /dev/auxtrace0
 		wait_until state_is 0 closed
 	done

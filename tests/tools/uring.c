@@ -16,9 +16,13 @@
  *
  * uring close WHERE DEVICE: a ring that is closed with reads pending, of a device
  * that publishes nothing by itself. What they, or reads afterwards, delivered goes
- * to standard output. WHERE they are pending is "poll" or "read".
+ * to standard output. WHERE they are pending is "poll", or "splice": in the device,
+ * as what splices to pipes.
  *
  * uring exit WHERE DEVICE: ends with reads and a poll pending.
+ *
+ * uring offline DEVICE: one read, of a descriptor with O_NONBLOCK, while the CPU goes
+ * offline. Says "waits" when all from before is read. The CPU is to come back then.
  */
 #define _GNU_SOURCE
 #include <liburing.h>
@@ -38,6 +42,7 @@
 struct source {
 	struct stream stream;
 	char buffers[DEPTH][BUFFER_SIZE];
+	int pipes[DEPTH][2];
 	int pending; /* reads */
 	struct pieces pieces;
 };
@@ -87,6 +92,17 @@ static void add_read(int source, int slot, bool fixed)
 		io_uring_prep_read_fixed(sqe, s->stream.fd, s->buffers[slot], some(), 0, source);
 	else
 		io_uring_prep_read(sqe, s->stream.fd, s->buffers[slot], some(), 0);
+	set_topic(sqe, source, slot);
+	s->pending++;
+}
+
+static void add_splice(int source, int slot)
+{
+	struct source *s = &sources[source];
+	struct io_uring_sqe *sqe = get_sqe();
+
+	CHECK(!pipe2(s->pipes[slot], O_CLOEXEC | O_NONBLOCK));
+	io_uring_prep_splice(sqe, s->stream.fd, -1, s->pipes[slot][1], -1, BUFFER_SIZE, 0);
 	set_topic(sqe, source, slot);
 	s->pending++;
 }
@@ -164,7 +180,7 @@ static void add_poll_and_read(int source)
 	add_read(source, 0, false);
 }
 
-static void drain_by_reads(int depth, bool nonblock, uint64_t wanted)
+static void drain_by_reads(int depth, uint64_t wanted)
 {
 	int running = nr_sources, source, slot;
 
@@ -176,16 +192,7 @@ static void drain_by_reads(int depth, bool nonblock, uint64_t wanted)
 		struct completion c = next_completion();
 		struct source *s = &sources[c.topic.source];
 
-		if (c.topic.slot == NO_SLOT)
-			continue;
-		/*
-		 * Where the kernel waits by poll, a gap ahead makes it try the read
-		 * again and again, and then give up.
-		 */
-		if (c.res == -EAGAIN && nonblock) {
-			s->pending--;
-			add_poll_and_read(c.topic.source);
-		} else if (take(s, &c)) {
+		if (take(s, &c)) {
 			stream_stop_after(&s->stream, wanted);
 			add_read(c.topic.source, c.topic.slot, depth > 1);
 		} else if (!s->pending) {
@@ -301,25 +308,22 @@ static void cancel(unsigned long times)
 }
 
 /*
- * While there is no trace the kernel waits by poll, and does not call the reads. A gap
- * ahead is something to poll, so that it calls them in the end, and each waits there,
- * in a thread of its own.
+ * While there is no trace the kernel waits by poll, and does not call the reads. It
+ * calls splices, each in a thread of its own.
  */
 static void leave_reads_pending(const char *where)
 {
 	bool in_poll = !strcmp(where, "poll");
-	struct source *s = &sources[0];
 	struct io_uring_cqe *cqe;
 	struct stat threads;
 	int slot;
 
-	if (!in_poll) {
-		CHECK(!ioctl(s->stream.fd, AUXTRACE_IOC_STOP));
-		CHECK(!read_until_eagain(s));
-		CHECK(!ioctl(s->stream.fd, AUXTRACE_IOC_START));
+	for (slot = 0; slot < DEPTH; slot++) {
+		if (in_poll)
+			add_read(0, slot, false);
+		else
+			add_splice(0, slot);
 	}
-	for (slot = 0; slot < DEPTH; slot++)
-		add_read(0, slot, false);
 	CHECK(io_uring_submit(&ring) == DEPTH);
 	do
 		CHECK(!stat("/proc/self/task", &threads));
@@ -329,7 +333,8 @@ static void leave_reads_pending(const char *where)
 
 /*
  * The reads of a ring that is closed are cancelled some time later, and may still
- * deliver something: then it is in their buffers, where nothing else is but ones.
+ * deliver something: then it is in their pipes, or buffers, where nothing else is but
+ * ones.
  */
 static void close_ring(const char *where)
 {
@@ -352,6 +357,13 @@ static void close_ring(const char *where)
 	for (slot = 0; slot < DEPTH; slot++) {
 		size_t n = 0;
 
+		if (s->pipes[slot][0]) {
+			ssize_t spliced = read(s->pipes[slot][0], s->buffers[slot], BUFFER_SIZE);
+
+			if (spliced > 0)
+				keep(s, s->buffers[slot], spliced);
+			continue;
+		}
 		while (n < BUFFER_SIZE && memcmp(s->buffers[slot] + n, &ones, sizeof(ones)))
 			n += sizeof(ones);
 		if (n)
@@ -360,6 +372,34 @@ static void close_ring(const char *where)
 	stream_end(&s->stream);
 	sort_pieces(&s->pieces);
 	save_sources();
+}
+
+/* What was there comes, then nothing, and no error, until the CPU is back. */
+static void wait_while_offline(void)
+{
+	struct source *s = &sources[0];
+	struct auxtrace_status status;
+	struct completion c;
+
+	add_read(0, 0, false);
+	CHECK(io_uring_submit(&ring) == 1);
+	do {
+		if (s->pending && io_uring_cq_ready(&ring)) {
+			c = next_completion();
+			CHECK(take(s, &c));
+			add_read(0, 0, false);
+			CHECK(io_uring_submit(&ring) == 1);
+		}
+		status = stream_status(&s->stream);
+	} while (status.state != AUXTRACE_STATE_OFFLINE || status.head != s->stream.bytes);
+	puts("waits");
+	CHECK(!fflush(stdout));
+	c = next_completion();
+	CHECK(take(s, &c));
+	CHECK(stream_status(&s->stream).gaps_hotplug == 1);
+	stream_stop_after(&s->stream, 0);
+	CHECK(!read_until_eagain(s));
+	stream_end(&s->stream);
 }
 
 int main(int argc, char **argv)
@@ -377,7 +417,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(how, "multishot"))
 			drain_by_multishot_polls(wanted);
 		else
-			drain_by_reads(!strcmp(how, "queue") ? DEPTH : 1, nonblock, wanted);
+			drain_by_reads(!strcmp(how, "queue") ? DEPTH : 1, wanted);
 		save_sources();
 	} else if (argc == 4 && !strcmp(how, "cancel")) {
 		open_sources(argv + 3, 1, NULL, 0);
@@ -385,6 +425,9 @@ int main(int argc, char **argv)
 	} else if (argc == 4 && !strcmp(how, "close")) {
 		open_sources(argv + 3, 1, NULL, 0);
 		close_ring(argv[2]);
+	} else if (argc == 3 && !strcmp(how, "offline")) {
+		open_sources(argv + 2, 1, NULL, O_NONBLOCK);
+		wait_while_offline();
 	} else if (argc == 4 && !strcmp(how, "exit")) {
 		open_sources(argv + 3, 1, NULL, 0);
 		leave_reads_pending(argv[2]);
@@ -392,7 +435,8 @@ int main(int argc, char **argv)
 		CHECK(io_uring_submit(&ring) == 1);
 	} else {
 		fputs("Usage: uring read|nonblock|queue|poll|multishot BYTES DIRECTORY DEVICE...\n"
-		      "       uring cancel TIMES DEVICE | uring close|exit poll|read DEVICE\n",
+		      "       uring cancel TIMES DEVICE | uring close|exit poll|splice DEVICE\n"
+		      "       uring offline DEVICE\n",
 		      stderr);
 		return 2;
 	}

@@ -174,13 +174,11 @@ static void poll_and_read(struct session *s)
 		fail("poll: events %#x", p.revents);
 	if (p.revents & POLLHUP && never_since(&d->stopped, stopped))
 		fail("POLLHUP without a STOP");
-	if (p.revents & POLLPRI)
-		s->polled_gap = s->framed;
-	if (!(p.revents & POLLIN))
+	if (!(p.revents & (POLLIN | POLLPRI)))
 		return;
 	/* Others can have started it since; and while a counter takes another's place ... */
 	if (s->calm && never_since(&d->offline, offline))
-		must_read(s, "POLLIN");
+		must_read(s, p.revents & POLLIN ? "POLLIN" : "POLLPRI");
 	else if (s->nonblock || s->may_wait)
 		read_once(s);
 }
@@ -240,11 +238,9 @@ static void check_end(struct session *s)
 		fail("the stream ended behind a window that was not the last");
 	if (s->framed)
 		check_driver_flags(s);
-	/* A gap behind the last window stays for the first after a START. */
-	if (poll(&p, 1, 0) != 1 || (p.revents & ~POLLPRI) != POLLHUP)
+	/* A gap behind the last window is for who reads on after a START. */
+	if (poll(&p, 1, 0) != 1 || p.revents != POLLHUP)
 		fail("at the end of the stream poll says %#x", p.revents);
-	if (s->polled_gap && !(p.revents & POLLPRI))
-		fail("poll said POLLPRI, and no more, but no window said GAP");
 	count(COUNT_DRAINED, 1);
 	if (!s->since.exact)
 		return;
@@ -313,10 +309,8 @@ static void set_format(struct session *s)
 	if (s->has_read ? ret != -1 || errno != EBUSY : ret)
 		fail("SET_FORMAT: %d, %s (%s)", ret, strerrorname_np(errno),
 		     s->has_read ? "after a read" : "before the first");
-	if (!ret) {
+	if (!ret)
 		s->framed = format;
-		s->polled_gap = false;
-	}
 }
 
 static void set_wake_bytes(struct session *s)

@@ -45,7 +45,6 @@ struct session {
 	uint64_t words_then; /* words before that */
 	uint64_t unshown;    /* how often it was not */
 	bool last;	     /* the window before said so */
-	bool polled_gap;     /* poll said POLLPRI, and no window has said GAP */
 };
 
 bool prepare_verifying(struct session *s);		  /* false without memory */

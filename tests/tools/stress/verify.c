@@ -99,8 +99,6 @@ static const char *on_window(struct frames *f)
 	if ((h->flags & AUXTRACE_WINDOW_PARTIAL && !SIM_PARTIAL(s->info.config1)) ||
 	    (h->flags & AUXTRACE_WINDOW_COLLISION && !SIM_COLLISION(s->info.config1)))
 		return "a driver's flag that the simulator never has";
-	if (h->flags & AUXTRACE_WINDOW_GAP)
-		s->polled_gap = false;
 	s->flags |= h->flags;
 	if (shows_in_pattern(s, h->flags)) {
 		s->must_break = true;
@@ -197,7 +195,7 @@ bool prepare_verifying(struct session *s)
 void begin_verifying(struct session *s)
 {
 	memset(&s->status, 0, sizeof(s->status));
-	s->broken = s->must_break = s->polled_gap = s->last = false;
+	s->broken = s->must_break = s->last = false;
 	s->flags = 0;
 	s->unshown = 0;
 	s->aligned_start = 0;
