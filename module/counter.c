@@ -108,6 +108,12 @@ static bool looks_stopped(struct perf_event *event)
 	       READ_ONCE(event->hw.state) & PERF_HES_STOPPED;
 }
 
+/* Has the perf core taken the event off its CPU for good? */
+static bool is_detached(struct perf_event *event)
+{
+	return !(READ_ONCE(event->attach_state) & PERF_ATTACH_CONTEXT);
+}
+
 /* The driver has stopped by itself. On the event's CPU, interrupts off. */
 static void note_stop(struct auxtrace_counter *counter, struct perf_event *event)
 {
@@ -123,7 +129,8 @@ static void note_stop(struct auxtrace_counter *counter, struct perf_event *event
  * Each time that a driver stops by itself the perf core wakes readers, by an
  * irq_work on the event's CPU, so this sees it before anything else can set the
  * event going again: when perf reschedules the CPU's events, say, which it does
- * also with one that the driver has stopped.
+ * also with one that the driver has stopped. Who takes an event off a CPU that goes
+ * offline can wake readers, too, and the event looks stopped then.
  */
 static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 		      int sync, void *key)
@@ -135,6 +142,7 @@ static int relay_wake(struct wait_queue_entry *entry, unsigned int mode,
 
 	WRITE_ONCE(counter->woken_at, ktime_get_ns());
 	if (!READ_ONCE(counter->halted) && (active || !READ_ONCE(counter->held)) &&
+	    !is_detached(event) &&
 	    (looks_stopped(event) || READ_ONCE(event->pending_disable)))
 		note_stop(counter, event);
 	counter->wake(counter, READ_ONCE(counter->self_stopped) ||
@@ -297,7 +305,7 @@ bool auxtrace_counter_detached(struct auxtrace_counter *counter)
 
 	rcu_read_lock();
 	event = rcu_dereference(counter->event);
-	ret = event && !(READ_ONCE(event->attach_state) & PERF_ATTACH_CONTEXT);
+	ret = event && is_detached(event);
 	rcu_read_unlock();
 	return ret;
 }
@@ -506,7 +514,8 @@ static void note_stop_on_cpu(void *data)
 	struct auxtrace_counter *counter = data;
 	struct perf_event *event = event_of(counter);
 
-	if (!READ_ONCE(counter->self_stopped) && !counter->held && looks_stopped(event))
+	if (!READ_ONCE(counter->self_stopped) && !counter->held && looks_stopped(event) &&
+	    !is_detached(event))
 		note_stop(counter, event);
 }
 

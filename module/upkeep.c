@@ -373,8 +373,12 @@ static void settle_end(struct auxtrace_stream *s)
 
 	if (s->stopped || s->down || !settle_stops(s, &stands))
 		return;
-	/* If it stands elsewhere, and we did not stop it, the perf core did. */
-	if (stands || !s->counter.halted)
+	if (!stands && s->counter.halted)
+		return;
+	/* It stands elsewhere, and we did not stop it: the perf core did. */
+	if (!stands && auxtrace_counter_detached(&s->counter))
+		begin_hotplug_gap(s);
+	else
 		begin_gap(s);
 }
 
@@ -401,7 +405,8 @@ static bool begin_start_gap(struct auxtrace_stream *s)
 
 /*
  * Has the event stopped? If so there is a gap at the end of the queue, and perf
- * cannot set the event going again before we do.
+ * cannot set the event going again before we do. If its CPU goes meanwhile it is
+ * @down instead.
  */
 static bool notice_stop(struct auxtrace_stream *s)
 {
@@ -424,6 +429,11 @@ static bool notice_stop(struct auxtrace_stream *s)
 		 * comes later, ended that (6.1).
 		 */
 		start(s);
+		return false;
+	}
+	if (!stands && auxtrace_counter_detached(&s->counter)) {
+		/* Its CPU went before it could be held. */
+		begin_hotplug_gap(s);
 		return false;
 	}
 	begin_gap(s);
@@ -648,7 +658,7 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 
 	mutex_lock(&s->lock);
 	/* What is missing at the end counts too. */
-	if (!s->ended && (notice_down(s) || notice_stop(s)))
+	if (!s->ended && (notice_down(s) || notice_stop(s) || s->down))
 		count_gap_time(s, ktime_get_ns());
 	s->closing = true;
 	mutex_unlock(&s->lock);
