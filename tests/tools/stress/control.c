@@ -267,6 +267,7 @@ void disturber_main(void)
 			since = d->since;
 			presence_begin(&d->open);
 			presence_begun(&d->open);
+			atomic_fetch_add(&d->holders, 1);
 			fd = fcntl(d->lent, F_DUPFD_CLOEXEC, 0);
 			CHECK(fd >= 0, "dup: %s", strerrorname_np(errno));
 			if (chance(30))
@@ -279,6 +280,7 @@ void disturber_main(void)
 			presence_ending(&d->open);
 			begin("close", fd);
 			end(close(fd));
+			atomic_fetch_sub(&d->holders, 1);
 			presence_ended(&d->open);
 		}
 		pause_ms(chance(80) ? 5 : 200);

@@ -38,7 +38,8 @@
  *   more gaps than the driver stopped, CPUs went, and STARTs were called.
  * - After a STOP all that the PMU has published on that CPU was delivered.
  * - poll's POLLIN, a head beyond the tail, a FLUSH's bytes: a read gives something.
- * - A read waits only where there is nothing; nothing waits for ever (PATIENCE).
+ * - A reader sleeps only where there is nothing for it (OVERSLEPT); no call lasts for
+ *   ever (PATIENCE).
  * - Each errno has a reason that held at some time during the call; and no call
  *   succeeds where such a reason held throughout (struct presence).
  * - When all is closed, statistics are what was done, and rmmod succeeds.
@@ -58,6 +59,12 @@
 
 /* The time in which asked-for counts must be reached, as a multiple of the least. */
 #define TIME_FACTOR 4
+
+/*
+ * Seconds that a thread may sleep where it must have been woken: not one that waits for
+ * a processor, which is not asleep, but the processor that wakes it can be held up.
+ */
+#define OVERSLEPT 3.0
 
 /* Owners of each device. */
 #define NR_OWNERS 2
@@ -197,6 +204,7 @@ static void find_devices(const struct options *o)
 static void *run(void *argument)
 {
 	self = argument;
+	self->id = (unsigned int)gettid();
 	self->main();
 	return NULL;
 }
@@ -254,6 +262,54 @@ static void start_workers(uint64_t seed)
 	}
 }
 
+static bool is_asleep(unsigned int thread)
+{
+	char path[64], state = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", thread);
+	stat = fopen(path, "re");
+	if (!stat || fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (stat)
+		fclose(stat);
+	return state == 'S';
+}
+
+/*
+ * Does an owner sleep although what it waits for is there? Nothing is asked of the
+ * module here: that could be what wakes it.
+ */
+static void watch_sleeper(struct worker *w)
+{
+	struct device *d = w->device;
+	const char *op = atomic_load(&w->op);
+	double since = atomic_load(&w->since);
+	unsigned int thread = atomic_load(&d->sleeper);
+	uint64_t there;
+
+	if (!op || !thread || thread != w->id || !is_asleep(thread))
+		goto awake;
+	there = sim_count("bytes_per_cpu", d->cpu) - atomic_load(&d->sleeper_since);
+	if (there < atomic_load(&d->sleeper_has) + atomic_load(&d->sleeper_enough))
+		goto awake;
+	/* It may have been between two calls. */
+	if (atomic_load(&w->since) != since || atomic_load(&w->op) != op)
+		goto awake;
+	if (w->asleep_in != since) {
+		w->asleep_in = since;
+		w->asleep_since = now();
+	} else if (now() > w->asleep_since + OVERSLEPT) {
+		self = w;
+		fail("sleeps in %s since %.4f s, although %" PRIu64
+		     " bytes are published, and only %llu delivered",
+		     op, since, there, atomic_load(&d->sleeper_has));
+	}
+	return;
+awake:
+	w->asleep_in = 0;
+}
+
 /* Has a call lasted for ever? */
 static void watch(void)
 {
@@ -265,6 +321,8 @@ static void watch(void)
 		const char *op = atomic_load(&w->op);
 		double since = atomic_load(&w->since);
 
+		if (w->main == owner_main)
+			watch_sleeper(w);
 		if (!op || now() < since + PATIENCE)
 			continue;
 		/* Who waits for what, into the kernel's log. */

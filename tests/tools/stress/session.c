@@ -377,6 +377,20 @@ static void take_back(struct session *s)
 	pthread_mutex_unlock(&s->device->lend_lock);
 }
 
+/*
+ * Asks to be watched for sleep that lasts although trace is there. Without flushes that
+ * is a watermark's worth: what perf publishes by the way wakes nobody.
+ */
+static void be_watched(struct session *s)
+{
+	struct device *d = s->device;
+
+	atomic_store(&d->sleeper_since, s->since.sim_bytes);
+	atomic_store(&d->sleeper_has, 0);
+	atomic_store(&d->sleeper_enough, s->info.flush_ms ? 1 : s->info.watermark);
+	atomic_store(&d->sleeper, (unsigned int)gettid());
+}
+
 static void begin_session(struct session *s)
 {
 	struct device *d = s->device;
@@ -425,6 +439,8 @@ static void run_session(struct session *s)
 	begin(s->calm ? "calm" : "lend", s->fd);
 	if (!s->calm)
 		lend(s);
+	else if (s->since.exact)
+		be_watched(s);
 	end(0);
 	if (chance(30))
 		set_format(s);
@@ -432,6 +448,7 @@ static void run_session(struct session *s)
 		do_something(s);
 	if (!s->ended && chance(60))
 		drain(s);
+	atomic_store(&s->device->sleeper, 0);
 	if (!s->calm)
 		take_back(s);
 	look_at_status(s);
@@ -443,6 +460,8 @@ static bool open_device(struct session *s)
 {
 	struct device *d = s->device;
 	struct sighting others = presence_look(&d->open), offline, unloaded;
+	unsigned long long opens = atomic_load(&d->opens);
+	bool idle = !atomic_load(&d->holders);
 
 	presence_begin(&d->open);
 	s->since = (struct baseline){
@@ -466,7 +485,8 @@ static bool open_device(struct session *s)
 			fail("%s opened twice", d->path);
 		if (always_since(&d->offline, offline))
 			fail("%s opened although its CPU is offline", d->path);
-		s->since.exact = never_since(&d->open, others);
+		s->since.exact = idle && atomic_load(&d->opens) == opens;
+		atomic_fetch_add(&d->holders, 1);
 		presence_begun(&d->open);
 		count(COUNT_OPENS, 1);
 		atomic_fetch_add(&d->opens, 1);
@@ -490,6 +510,7 @@ static void close_device(struct session *s)
 	begin("close", s->fd);
 	if (end(close(s->fd)))
 		fail("close: %s", strerrorname_np(errno));
+	atomic_fetch_sub(&s->device->holders, 1);
 	presence_ended(&s->device->open);
 }
 

@@ -125,13 +125,20 @@ static uint64_t some_config1(void)
 /* Other settings for a device, as far as nobody opens it meanwhile. */
 void choose_settings(struct device *d)
 {
-	static const uint32_t flushes[] = { 0, 1, 20, 100, 300 };
+	static const uint32_t flushes[] = { 0, 0, 1, 20, 300 };
 	uint64_t buffer = UINT64_C(8192) << random_below(10);
 	uint64_t watermarks[] = { 0, 0, 256, 4096, buffer / 4, buffer };
 	uint64_t watermark = watermarks[random_below(6)], flush = flushes[random_below(5)];
 	uint64_t config = some_config(), config1 = some_config1();
 	bool framed = chance(50);
 
+	/* Where readers sleep for long, and nothing but a watermark wakes them. */
+	if (chance(30)) {
+		buffer = UINT64_C(1) << 20;
+		watermark = chance(50) ? 256 : 4096;
+		flush = 0;
+		config = chance(75) ? 8000 | UINT64_C(8) << 32 : 64 << 10;
+	}
 	pthread_mutex_lock(&d->settings_lock);
 	(void)(set(d, "watermark", "0", true) && set_number(d, "buffer_size", "%" PRIu64, buffer) &&
 	       set_number(d, "watermark", "%" PRIu64, watermark) &&

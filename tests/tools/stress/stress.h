@@ -71,6 +71,7 @@ struct device {
 	char path[32];
 	bool hotplug;		 /* its CPU goes off and on */
 	struct presence open;	 /* is it? */
+	atomic_uint holders;	 /* descriptors that are open */
 	struct presence offline; /* is its CPU? */
 	struct presence stopped; /* is the open stream? */
 	atomic_uint offlines;	 /* how often its CPU went, or began to */
@@ -86,6 +87,12 @@ struct device {
 	int lent;	       /* descriptor that others may dup(); -1: none */
 	pthread_t reader;      /* who lends it */
 	struct baseline since; /* of its open */
+
+	/* For who watches the reader, who changes it without a lock. */
+	atomic_uint sleeper;	      /* its thread's number; 0: must not sleep */
+	atomic_ullong sleeper_since;  /* what the simulator had published at open */
+	atomic_ullong sleeper_has;    /* what was delivered */
+	atomic_ullong sleeper_enough; /* what must wake it when it is there */
 
 	/* Since the module was loaded: what its stats must say. */
 	atomic_ullong opens;
@@ -113,6 +120,9 @@ struct worker {
 
 	_Atomic(const char *) op; /* the call that it is in */
 	_Atomic double since;	  /* when that began */
+	atomic_uint id;		  /* the kernel's number of the thread */
+	double asleep_in;	  /* main.c: @since of the call that it oversleeps in */
+	double asleep_since;	  /* main.c: since when */
 	struct note notes[NR_NOTES];
 	unsigned int nr_notes;
 };

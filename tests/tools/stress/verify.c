@@ -179,6 +179,7 @@ void took(struct session *s, const char *data, size_t n)
 	count(COUNT_WINDOWS, s->frames.windows - windows);
 	atomic_fetch_add(&s->device->bytes, delivered(s) - bytes);
 	atomic_fetch_add(&s->device->windows, s->frames.windows - windows);
+	atomic_store(&s->device->sleeper_has, delivered(s));
 	if (s->broken)
 		look_at_status(s);
 }
