@@ -61,6 +61,10 @@ struct command {
 	int (*run)(const struct command *command, int argc, char **argv);
 };
 
+extern const struct command cmd_doctor;
+extern const struct command cmd_load;
+extern const struct command cmd_unload;
+
 /*
  * next_option() - getopt_long() over the command's options
  *
