@@ -148,10 +148,8 @@ int auxtrace_device_fd(const struct auxtrace_device *device);
  *
  * POLLIN (EPOLLIN has the same value). POLLERR and POLLHUP come without being asked for.
  *
- * Do not ask for POLLPRI, unless you take it edge-triggered: it says that a gap lies
- * ahead, stays set until a read crosses the gap, and a read can do that only when there
- * is trace behind it. A level-triggered loop would spin meanwhile. Windows tell of each
- * gap anyway.
+ * POLLPRI says that there is a gap before or behind the trace that can be read. There is
+ * no need to ask for it: windows tell of each gap.
  *
  * On POLLIN call auxtrace_reader_next() until it says -EAGAIN. On POLLERR the event cannot
  * run: a read says -EIO; the kernel tries again, so come back after a while rather than
