@@ -15,7 +15,7 @@ shell_scripts() {
 		[[ ! -f $file || $file == *.bats || $file == */initramfs-init ]] ||
 			! head -n 1 "$file" | grep -q '^#!/bin/bash' || echo "$file"
 	done
-	printf '%s\n' tests/vm/common.bash tests/guest/lib.bash
+	printf '%s\n' tests/vm/common.bash tests/guest/lib.bash userspace/completion/auxtrace
 }
 
 # sparse and gcc's extra warnings, on a copy of the sources.

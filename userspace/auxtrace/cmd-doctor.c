@@ -30,11 +30,12 @@
 #define CAP_PERFMON_BIT	  38
 
 enum {
-	OPTION_ROOT = 256,
+	OPTION_JSON = 256,
+	OPTION_ROOT,
 };
 
 static const struct option_info options[] = {
-	{ 'j', "json", NULL, "one JSON object instead of text" },
+	{ OPTION_JSON, "json", NULL, "one JSON object instead of text" },
 	{ OPTION_ROOT, "root", "DIR", "look at the copy of a system below DIR" },
 	{ 0 },
 };
@@ -795,7 +796,7 @@ static int run_doctor(const struct command *command, int argc, char **argv)
 
 	patient.root = "";
 	while ((key = next_option(command, argc, argv, true)) >= 0) {
-		if (key == 'j')
+		if (key == OPTION_JSON)
 			as_json = true;
 		else
 			patient.root = optarg;

@@ -8,8 +8,10 @@
  *	const struct command cmd_NAME = { ... };
  *    and the function. --help is made from these.
  * 2. cmd_NAME is declared below and listed in main.c; meson.build lists the file.
- * 3. man/auxtrace-NAME.1.scd describes it, and completion/auxtrace completes it. A test
- *    compares the options in --help, manual and completion.
+ * 3. man/auxtrace-NAME.1.scd describes it, with the summary as its NAME, and man/auxtrace.1.scd
+ *    and man/meson.build list it. A test compares the options in --help, manual and
+ *    completion. Options complete by themselves, and their arguments by what these are
+ *    called: CPUS, EVENT, PMU, DIR, FILE, WHERE (a file or folder).
  */
 #ifndef AUXTRACE_COMMAND_H
 #define AUXTRACE_COMMAND_H
