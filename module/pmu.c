@@ -186,6 +186,11 @@ static int choose_auto(struct census *census)
 /*
  * Intel PT: time stamps, and MTC packets where the CPU has them. Branches are
  * on unless the config says otherwise. Bits as in the PMU's format/ folder.
+ *
+ * The perf core makes the buffer of regions as long as the watermark, and the driver
+ * stops at the end of the last one behind which another is free, by the tail that it
+ * knew a watermark ago. Of two regions it would stop at each one's end, however fast
+ * the reader is. perf record takes a quarter, too.
  */
 static void intel_pt_defaults(struct auxtrace_settings *settings)
 {
@@ -204,6 +209,7 @@ static void intel_pt_defaults(struct auxtrace_settings *settings)
 	}
 #endif
 	auxtrace_setting_default(settings, AUXTRACE_CONFIG, config);
+	auxtrace_setting_default_watermark(settings, 4);
 }
 
 /*

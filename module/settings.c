@@ -180,6 +180,15 @@ const char *auxtrace_setting_name(enum auxtrace_setting id)
 	return setting_info[id].name;
 }
 
+/* A watermark that nobody has given goes with the buffer. */
+static void follow_buffer(struct auxtrace_settings *settings)
+{
+	if (settings->watermark_part)
+		auxtrace_setting_default(settings, AUXTRACE_WATERMARK,
+					 settings->value[AUXTRACE_BUFFER_SIZE] /
+						 settings->watermark_part);
+}
+
 /**
  * auxtrace_setting_parse() - set one setting from text
  * @settings:	where; unchanged on error
@@ -214,6 +223,7 @@ int auxtrace_setting_parse(struct auxtrace_settings *settings,
 	} else {
 		settings->value[id] = value;
 		settings->given |= BIT(id);
+		follow_buffer(settings);
 	}
 	kfree(copy);
 	return ret;
@@ -271,6 +281,18 @@ void auxtrace_setting_default(struct auxtrace_settings *settings,
 		settings->value[id] = value;
 }
 
+/**
+ * auxtrace_setting_default_watermark() - have it go with the buffer, unless given
+ * @settings:	where
+ * @part:	which part of the buffer it is: 4 for a quarter
+ */
+void auxtrace_setting_default_watermark(struct auxtrace_settings *settings,
+					unsigned int part)
+{
+	settings->watermark_part = part;
+	follow_buffer(settings);
+}
+
 static int set_param(const char *text, const struct kernel_param *kp)
 {
 	return auxtrace_setting_parse(&auxtrace_defaults, (uintptr_t)kp->arg,
@@ -294,7 +316,7 @@ static const struct kernel_param_ops setting_ops = {
 SETTING_PARAM(buffer_size, AUXTRACE_BUFFER_SIZE,
 	      "AUX buffer of each CPU in bytes, a power of two, two pages at least (default 4M)");
 SETTING_PARAM(watermark, AUXTRACE_WATERMARK,
-	      "bytes after which a reader is woken (default 0: half of the buffer)");
+	      "bytes after which a reader is woken; 0: half of the buffer (default 0, for intel_pt a quarter of the buffer)");
 SETTING_PARAM(flush_ms, AUXTRACE_FLUSH_MS,
 	      "how long a reader waits at most for data below the watermark, in milliseconds (default 100; 0: for ever)");
 SETTING_PARAM(format, AUXTRACE_FORMAT, "format of the stream: raw (default) or framed");

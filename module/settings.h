@@ -45,12 +45,15 @@ enum auxtrace_setting {
  *		perf_event_attr
  * @given:	bit mask by enum auxtrace_setting: what somebody has set, as
  *		opposed to a default
+ * @watermark_part: a watermark that nobody has set is this part of the buffer, as 4
+ *		for a quarter; 0: it is 0
  *
  * Guarded by whoever embeds it.
  */
 struct auxtrace_settings {
 	u64 value[AUXTRACE_NR_SETTINGS];
 	unsigned long given;
+	unsigned int watermark_part;
 };
 
 extern struct auxtrace_settings auxtrace_defaults;
@@ -66,5 +69,7 @@ int auxtrace_settings_check(const struct auxtrace_settings *settings,
 			    const char *who);
 void auxtrace_setting_default(struct auxtrace_settings *settings,
 			      enum auxtrace_setting id, u64 value);
+void auxtrace_setting_default_watermark(struct auxtrace_settings *settings,
+					unsigned int part);
 
 #endif /* AUXTRACE_SETTINGS_H */

@@ -237,6 +237,21 @@ compat_only() {
 	[[ $(<$class/auxtrace0/buffer_size) -eq $((4 << 20)) ]]
 }
 
+@test "settings: for intel_pt the watermark is a quarter of the buffer, until somebody sets it" {
+	modprobe -r auxtrace_sim
+	modprobe auxtrace_sim name=intel_pt
+	modprobe auxtrace config=0
+	[[ $(<$class/auxtrace0/pmu) == intel_pt && $(<$class/auxtrace0/watermark) -eq $((1 << 20)) ]]
+	setting 0 buffer_size 64K
+	[[ $(<$class/auxtrace0/watermark) -eq $((16 << 10)) ]]
+	[[ $(control info /dev/auxtrace0) == *watermark=16384* ]]
+	setting 0 watermark 0
+	setting 0 buffer_size 128K
+	[[ $(<$class/auxtrace0/watermark) -eq 0 ]]
+	[[ $(control info /dev/auxtrace0) == *watermark=65536* ]]
+	[[ $(<$class/auxtrace1/watermark) -eq $((1 << 20)) ]]
+}
+
 @test "settings: not while the device is open" {
 	modprobe auxtrace
 	exec {fd}</dev/auxtrace0

@@ -12,7 +12,7 @@ teardown() { unload_modules; }
 	setting 1 config1 64
 	setting 1 flush_ms 7
 	run -0 control info /dev/auxtrace1
-	[[ $output == "cpu=1 pmu=auxtrace_sim config=$(printf '%#x' "$medium") config1=0x40 flush_ms=7 consumer="[12]" driver_flags="* ]]
+	[[ $output == "cpu=1 pmu=auxtrace_sim config=$(printf '%#x' "$medium") config1=0x40 flush_ms=7 consumer="[12]" watermark="*" driver_flags="* ]]
 }
 
 @test "INFO and STATUS for callers that know less, or more" { control sizes /dev/auxtrace0; }

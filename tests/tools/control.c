@@ -61,9 +61,9 @@ static void case_info(void)
 				      AUXTRACE_WINDOW_COLLISION)));
 	CHECK(!info.reserved);
 	printf("cpu=%u pmu=%s config=%#llx config1=%#llx flush_ms=%u consumer=%u "
-	       "driver_flags=%#x\n",
+	       "watermark=%llu driver_flags=%#x\n",
 	       info.cpu, info.pmu_name, info.config, info.config1, info.flush_ms, info.consumer,
-	       info.driver_flags);
+	       info.watermark, info.driver_flags);
 }
 
 /* Old and new callers: shorter, longer with zeroes, longer with something else. */
