@@ -33,6 +33,15 @@
  *		is missing inside; 0: never
  * collision	likewise: samples collided
  * margin	bytes at the end of the room that the driver never uses; 0: 8
+ * region	as intel_pt: the buffer has regions of so many pages, a power of two.
+ *		Sessions end at a region's end, and with a loss at the end of the
+ *		last one behind which another is free, by the room that there was
+ *		at their begin. The driver goes on behind the loss if there is
+ *		room by then; if not, it reports that, too, and does not say in
+ *		the event's state that it has stopped. 0: no regions
+ * pages	1: as arm_spe_pmu: sessions end at a page's end, and at the
+ *		ring's; where there is no whole page, what room there is gets
+ *		filled up with zeroes, and the driver stops
  *
  * A blob is loaded by writing it to /dev/auxtrace_sim. See sim_blob_open().
  *
@@ -80,6 +89,10 @@
 #define SIM_CONFIG1_MARGIN	GENMASK_ULL(47, 32)
 #define SIM_CONFIG1_PARTIAL	GENMASK_ULL(55, 48)
 #define SIM_CONFIG1_COLLISION	GENMASK_ULL(63, 56)
+
+#define SIM_CONFIG2_REGION	GENMASK_ULL(15, 0)
+#define SIM_CONFIG2_PAGES	BIT_ULL(16)
+#define SIM_CONFIG2_RESERVED	GENMASK_ULL(63, 17)
 
 #define SIM_RATE_DEFAULT	SZ_1M
 #define SIM_MARGIN_DEFAULT	8
@@ -144,6 +157,8 @@ struct sim_buf {
  * @partial: each so many sessions, one is partial; 0: never
  * @collision: each so many sessions, one had a collision; 0: never
  * @margin: bytes at the end of the room not to use
+ * @region: bytes of a region, a power of two; 0: there are none
+ * @pages: sessions end at pages' ends
  * @unit: what the size of sessions is a multiple of
  * @content: what to write
  * @blob: the blob to play; NULL for the counter pattern
@@ -151,6 +166,7 @@ struct sim_buf {
  * @handle: perf's output handle, valid in a session
  * @buf: the buffer; NULL outside of a session
  * @limit: bytes that the session may write
+ * @short_of_room: nothing but the room limits it
  * @written: bytes that it has written
  * @published: sessions that published something
  * @index: index of the next word of the counter pattern
@@ -175,6 +191,8 @@ struct sim_event {
 	unsigned int partial;
 	unsigned int collision;
 	unsigned int margin;
+	unsigned long region;
+	bool pages;
 	unsigned int unit;
 	enum sim_content content;
 	struct sim_blob *blob;
@@ -183,6 +201,7 @@ struct sim_event {
 	struct perf_output_handle handle;
 	struct sim_buf *buf;
 	unsigned long limit;
+	bool short_of_room;
 	unsigned long written;
 	u64 published;
 	u64 index;
@@ -460,12 +479,34 @@ static unsigned long sim_available(struct sim_event *se)
 
 /* --- sessions --- */
 
+/* Trace is missing from here on. */
+static void sim_lose(struct sim_event *se)
+{
+	se->epoch = (se->epoch + 1) & PATTERN_EPOCH_MASK;
+}
+
 /* Note that the driver stops the event by itself. */
 static void sim_halt(struct sim_event *se)
 {
 	se->event->hw.state |= PERF_HES_STOPPED;
-	se->epoch = (se->epoch + 1) & PATTERN_EPOCH_MASK;
+	sim_lose(se);
 	this_cpu_inc(sim_stats.stops);
+}
+
+/* Advance the head over zeroes. */
+static void sim_skip(struct sim_event *se, unsigned long pad)
+{
+	struct perf_output_handle *handle = &se->handle;
+
+	if (!pad)
+		return;
+
+	sim_write_zeroes(se->buf, handle->head, pad);
+	/* The zeroes must be there before perf moves the head over them. */
+	smp_wmb();
+	perf_aux_output_skip(handle, pad);
+	this_cpu_add(sim_stats.padding, pad);
+	this_cpu_add(sim_stats.bytes, pad);
 }
 
 /*
@@ -478,16 +519,43 @@ static void sim_pad(struct sim_event *se)
 	struct perf_output_handle *handle = &se->handle;
 	unsigned long pad = -handle->head & (se->align - 1);
 
-	pad = min(pad, round_down(handle->size, se->unit));
-	if (!pad)
-		return;
+	sim_skip(se, min(pad, round_down(handle->size, se->unit)));
+}
 
-	sim_write_zeroes(se->buf, handle->head, pad);
-	/* The zeroes must be there before perf moves the head over them. */
-	smp_wmb();
-	perf_aux_output_skip(handle, pad);
-	this_cpu_add(sim_stats.padding, pad);
-	this_cpu_add(sim_stats.bytes, pad);
+/* The same with regions, as pt_buffer_reset_markers() in intel_pt has it. */
+static unsigned long sim_region_limit(struct sim_event *se)
+{
+	struct perf_output_handle *handle = &se->handle;
+	unsigned long head = handle->head & se->buf->mask;
+	unsigned long stop = round_down(head + handle->size, se->region);
+	unsigned long interrupt;
+
+	if (stop <= head)
+		return 0;
+	interrupt = round_up(head + (handle->wakeup - handle->head), se->region);
+	if (interrupt > head && interrupt < stop)
+		return interrupt - head;
+	se->short_of_room = true;
+	return stop - head;
+}
+
+/* The same with pages, as __arm_spe_pmu_next_off() in arm_spe_pmu has it. */
+static unsigned long sim_page_limit(struct sim_event *se)
+{
+	struct perf_output_handle *handle = &se->handle;
+	unsigned long head = handle->head & se->buf->mask;
+	unsigned long tail = (handle->head + handle->size) & se->buf->mask;
+	unsigned long wakeup = handle->wakeup & se->buf->mask;
+	unsigned long limit = se->buf->mask + 1;
+
+	if (head < tail)
+		limit = round_down(tail, PAGE_SIZE);
+	if (handle->wakeup - handle->head < handle->size && head <= wakeup)
+		limit = min(limit, round_up(wakeup, PAGE_SIZE));
+	if (handle->size && limit > head)
+		return limit - head;
+	sim_skip(se, handle->size);
+	return 0;
 }
 
 /* Where a session has to end that begins now; 0: it makes no sense. */
@@ -495,6 +563,12 @@ static unsigned long sim_limit(struct sim_event *se)
 {
 	struct perf_output_handle *handle = &se->handle;
 	unsigned long limit, wakeup;
+
+	se->short_of_room = false;
+	if (se->region)
+		return sim_region_limit(se);
+	if (se->pages)
+		return sim_page_limit(se);
 
 	if (handle->size <= se->margin)
 		return 0;
@@ -509,8 +583,11 @@ static unsigned long sim_limit(struct sim_event *se)
 	return limit;
 }
 
-/* False if the driver stopped the event for lack of room. */
-static bool sim_session_begin(struct sim_event *se)
+/*
+ * False if the driver stopped the event for lack of room. @again: after another
+ * session.
+ */
+static bool sim_session_begin(struct sim_event *se, bool again)
 {
 	se->buf = perf_aux_output_begin(&se->handle, se->event);
 	if (!se->buf) {
@@ -531,6 +608,11 @@ static bool sim_session_begin(struct sim_event *se)
 	se->buf = NULL;
 	perf_aux_output_flag(&se->handle, PERF_AUX_FLAG_TRUNCATED);
 	perf_aux_output_end(&se->handle, 0);
+	if (se->region && again) {
+		sim_lose(se);
+		this_cpu_inc(sim_stats.stops);
+		return false;
+	}
 halt:
 	sim_halt(se);
 	return false;
@@ -566,6 +648,10 @@ static bool sim_session_end(struct sim_event *se)
 	if (lost) {
 		perf_aux_output_flag(&se->handle, PERF_AUX_FLAG_TRUNCATED);
 		this_cpu_inc(sim_stats.truncated);
+	} else if (se->short_of_room && se->written == se->limit) {
+		/* intel_pt reports that, and tries to go on. */
+		perf_aux_output_flag(&se->handle, PERF_AUX_FLAG_TRUNCATED);
+		sim_lose(se);
 	}
 
 	se->buf = NULL;
@@ -603,7 +689,7 @@ static bool sim_produce(struct sim_event *se, unsigned long todo)
 		todo -= n;
 
 		if (se->written == se->limit &&
-		    (!sim_session_end(se) || !sim_session_begin(se)))
+		    (!sim_session_end(se) || !sim_session_begin(se, true)))
 			return false;
 	}
 
@@ -641,10 +727,11 @@ static int sim_parse_config(struct perf_event *event, struct sim_event *se)
 {
 	u64 config = event->attr.config;
 	u64 config1 = event->attr.config1;
+	u64 config2 = event->attr.config2;
 	u64 rate = FIELD_GET(SIM_CONFIG_RATE, config) ?: SIM_RATE_DEFAULT;
 	u64 tick;
 
-	if (config & SIM_CONFIG_RESERVED || event->attr.config2)
+	if (config & SIM_CONFIG_RESERVED || config2 & SIM_CONFIG2_RESERVED)
 		return -EINVAL;
 
 	se->content = FIELD_GET(SIM_CONFIG_CONTENT, config);
@@ -679,6 +766,11 @@ static int sim_parse_config(struct perf_event *event, struct sim_event *se)
 	se->collision = FIELD_GET(SIM_CONFIG1_COLLISION, config1);
 	se->margin = FIELD_GET(SIM_CONFIG1_MARGIN, config1) ?:
 		     SIM_MARGIN_DEFAULT;
+
+	se->region = FIELD_GET(SIM_CONFIG2_REGION, config2) << PAGE_SHIFT;
+	se->pages = FIELD_GET(SIM_CONFIG2_PAGES, config2);
+	if (se->region && (!is_power_of_2(se->region) || se->pages))
+		return -EINVAL;
 	return 0;
 }
 
@@ -753,7 +845,7 @@ static void sim_event_start(struct perf_event *event, int flags)
 		return;
 
 	event->hw.state = 0;
-	if (sim_session_begin(se))
+	if (sim_session_begin(se, false))
 		hrtimer_start(&se->timer, se->tick,
 			      HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -833,6 +925,8 @@ PMU_FORMAT_ATTR(truncate,	"config1:16-31");
 PMU_FORMAT_ATTR(margin,		"config1:32-47");
 PMU_FORMAT_ATTR(partial,	"config1:48-55");
 PMU_FORMAT_ATTR(collision,	"config1:56-63");
+PMU_FORMAT_ATTR(region,		"config2:0-15");
+PMU_FORMAT_ATTR(pages,		"config2:16");
 
 static struct attribute *sim_format_attrs[] = {
 	&format_attr_rate.attr,
@@ -843,6 +937,8 @@ static struct attribute *sim_format_attrs[] = {
 	&format_attr_margin.attr,
 	&format_attr_partial.attr,
 	&format_attr_collision.attr,
+	&format_attr_region.attr,
+	&format_attr_pages.attr,
 	NULL
 };
 
