@@ -109,4 +109,9 @@ int finish(int code);
  */
 bool may_color(FILE *to);
 
+extern const struct command cmd_dump;
+extern const struct command cmd_list;
+extern const struct command cmd_record;
+extern const struct command cmd_status;
+
 #endif /* AUXTRACE_COMMAND_H */

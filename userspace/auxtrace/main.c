@@ -19,7 +19,8 @@ static const struct command cmd_help = {
 
 /* In the order of the overview. */
 static const struct command *const commands[] = {
-	&cmd_doctor, &cmd_load, &cmd_unload, &cmd_help, NULL,
+	&cmd_doctor, &cmd_load, &cmd_unload, &cmd_list, &cmd_status,
+	&cmd_record, &cmd_dump, &cmd_help,   NULL,
 };
 
 static const struct command *find(const char *name)

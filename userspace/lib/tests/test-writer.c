@@ -179,10 +179,10 @@ static void disk_full(void **state)
 	size_t i, at;
 
 	(void)state;
-	made_windows(&m, 2, 40, 1200);
+	made_windows(&m, 2, 40, 900);
 	all = see_memory(m.data, m.size, 0).bytes;
 	for (i = 0; i < HOWS; i++) {
-		for (at = 1; at < m.size + 500; at += at < 600 ? 5 : 397) {
+		for (at = 1; at < m.size + 500; at += at < 600 ? 24 : 1201) {
 			struct auxtrace_writer *writer;
 			uint64_t lost, windows;
 			struct seen s;

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the parts of auxtrace record share.
+ */
+#ifndef AUXTRACE_RECORD_H
+#define AUXTRACE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "devices.h"
+
+/*
+ * struct traced - a CPU that is recorded
+ * @event_before: what to restore, if has_event_before; likewise @buffer_before
+ * @device: NULL: not open
+ * @writer: the recording's only one, or its own
+ * @path: of its own file, or ""
+ * @retry_at: the event cannot run; when to look again
+ * @more: its reader may have more at once
+ * @status: at the end
+ */
+struct traced {
+	unsigned int cpu;
+	struct auxtrace_event event_before;
+	bool has_event_before;
+	char buffer_before[32];
+	bool has_buffer_before;
+	struct auxtrace_device *device;
+	struct auxtrace_reader *reader;
+	struct auxtrace_stream *stream;
+	struct auxtrace_writer *writer;
+	char path[4096];
+	uint64_t retry_at;
+	bool failed_before;
+	bool more;
+	bool ended;
+	struct auxtrace_status status;
+};
+
+/* struct recording - what is wanted, and what there is */
+struct recording {
+	/* options */
+	const char *cpus;
+	bool has_event;
+	struct auxtrace_event event;
+	const char *buffer_size;
+	const char *output;
+	bool force;
+	uint32_t compression;
+	uint64_t max_size; /* bytes of trace; 0: no end */
+	uint64_t max_time; /* nanoseconds; 0: no end */
+	bool wait;
+	bool quiet;
+	char **argv; /* the command's, or NULL */
+
+	struct traced *traced;
+	size_t n;
+	struct auxtrace_writer *writer; /* of all, or NULL */
+	int signals;			/* signalfd */
+	pid_t child;			/* 0: none, or it has ended */
+	int child_status;		/* as of waitpid() */
+	bool child_ended;
+
+	uint64_t started; /* CLOCK_MONOTONIC, ns */
+	uint64_t stopped; /* 0: not yet */
+	uint64_t bytes;
+	uint64_t windows;
+	uint64_t gaps;
+	int write_error; /* -errno */
+};
+
+uint64_t monotonic_ns(void);
+
+/* ---- record-setup.c ---- */
+
+/*
+ * open_devices() - apply the settings, and open all devices
+ *
+ * Return: EXIT_OK; or EXIT_FAILED after a line. What is open or set stays so.
+ */
+int open_devices(struct recording *r);
+
+/* Closes them, and restores the settings. */
+void close_devices(struct recording *r);
+
+/*
+ * open_outputs() - make the files
+ * close_outputs() - and complete them
+ *
+ * Return: EXIT_OK; or EXIT_FAILED after a line.
+ */
+int open_outputs(struct recording *r);
+int close_outputs(struct recording *r);
+
+/* Bytes in all of them. */
+uint64_t output_size(const struct recording *r);
+
+/* start_command() - run the command. Return: EXIT_OK, or what to exit with, after a line. */
+int start_command(struct recording *r);
+
+/* ---- record-loop.c ---- */
+
+/*
+ * has_ended() - take notice of signals, wait for @ms milliseconds at most if there are none
+ *
+ * Return: is it over: by a signal, or because the command has ended?
+ */
+bool has_ended(struct recording *r, int ms);
+
+/* record() - until the end. Return: EXIT_OK; or EXIT_FAILED after a line. */
+int record(struct recording *r);
+
+#endif /* AUXTRACE_RECORD_H */
