@@ -48,7 +48,7 @@ complete_line() {
 offers() {
 	local line=$1
 	shift
-	diff <(complete_line "$line" | sort) <(printf '%s\n' "$@" | sort)
+	diff <(complete_line "$line" | sort) <((($# == 0)) || printf '%s\n' "$@" | sort)
 }
 
 @test "options: the same in help and manual, and completed" {
@@ -107,6 +107,9 @@ offers() {
 	offers "auxtrace load format=f" framed
 	run complete_line "auxtrace frob -"
 	[[ -z $output ]]
+	offers "auxtrace record -e in" intel_pt/
+	offers "auxtrace record --time 1s --cpu 0,1" 0,1 0,12
+	offers "auxtrace record -- ls -"
 	# What any option takes is told by its argument's name.
 	kinds() { # KIND WORD OFFER...
 		# shellcheck source=/dev/null
