@@ -210,7 +210,8 @@ static ssize_t decompress(struct source *s, void *buffer, size_t size)
 	}
 	s->pending = out.pos || !ret ? 0 : s->pending + (in.pos - s->in_from);
 	s->in_frame = ret != 0;
-	s->held_back = out.pos == size;
+	/* (After a frame's end a call without input would begin another.) */
+	s->held_back = ret && out.pos == size;
 	s->in_from = in.pos;
 	return out.pos;
 }

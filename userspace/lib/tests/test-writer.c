@@ -310,6 +310,34 @@ static void compressed_and_cut(void **state)
 	made_free(&file);
 }
 
+/* Frames and windows that end where the reader's buffer ends. */
+static void compressed_and_full(void **state)
+{
+	struct auxtrace_reader_options options = { .size = sizeof(options), .buffer = 4096 };
+	uint64_t size;
+
+	(void)state;
+	if (HOWS == 1)
+		skip();
+	for (size = 3900; size < 4200; size += 4) {
+		struct auxtrace_reader *reader;
+		struct auxtrace_writer *writer;
+		struct made m = {};
+		struct seen s;
+
+		made_window(&m, 0, 0, 0, size);
+		assert_int_equal(auxtrace_writer_open(&writer, path, &how[1]), 0);
+		assert_int_equal(copy(writer, &m, 0), 0);
+		assert_int_equal(auxtrace_writer_close(writer), 0);
+		assert_int_equal(auxtrace_reader_open(&reader, path, &options), 0);
+		s = see(reader);
+		assert_int_equal(s.damages, 0);
+		assert_int_equal(s.windows, 1);
+		assert_int_equal(s.bytes, size);
+		made_free(&m);
+	}
+}
+
 /* A window whose rest does not come is taken back. */
 static void aborted(void **state)
 {
@@ -498,11 +526,12 @@ static void opening(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	      cmocka_unit_test(verbatim),
-		cmocka_unit_test(disk_full),	      cmocka_unit_test(room_again),
-		cmocka_unit_test(compressed_and_cut), cmocka_unit_test(aborted),
-		cmocka_unit_test(out_of_order),	      cmocka_unit_test(pipes),
-		cmocka_unit_test(behind_others),      cmocka_unit_test(opening),
+		cmocka_unit_test(round_trip),	       cmocka_unit_test(verbatim),
+		cmocka_unit_test(disk_full),	       cmocka_unit_test(room_again),
+		cmocka_unit_test(compressed_and_cut),  cmocka_unit_test(aborted),
+		cmocka_unit_test(out_of_order),	       cmocka_unit_test(pipes),
+		cmocka_unit_test(behind_others),       cmocka_unit_test(opening),
+		cmocka_unit_test(compressed_and_full),
 	};
 
 	/* The limit on files is to be an error, as a full disk is. */
