@@ -124,6 +124,11 @@ static void write_item(struct recording *r, struct traced *t, const struct auxtr
 
 	if (ret && !r->write_error)
 		r->write_error = ret;
+	if (!ret && item->kind == AUXTRACE_ITEM_WINDOW)
+		count(r, item);
+	if (item->kind == AUXTRACE_ITEM_DAMAGE)
+		warn("CPU %u: the device's stream is damaged: %s (%llu bytes)", t->cpu,
+		     auxtrace_damage_text(item->damage), (unsigned long long)item->lost_bytes);
 }
 
 /* The rest of a window is there already: nothing else may come between in the file. */
@@ -137,6 +142,11 @@ static int next_of_window(struct traced *t, const struct auxtrace_item **item)
 	return ret;
 }
 
+static bool is_turn_over(const struct recording *r, uint64_t end)
+{
+	return r->bytes >= end || r->write_error || (is_full(r) && !r->stopped);
+}
+
 /*
  * Takes what the device has, for one turn. Returns 1 if there may be more, 0, or -errno.
  */
@@ -147,7 +157,7 @@ static int take(struct recording *r, struct traced *t)
 	bool in_window = false;
 	int ret;
 
-	while (in_window || (r->bytes < end && (r->stopped || !is_full(r)))) {
+	while (in_window || !is_turn_over(r, end)) {
 		ret = in_window ? next_of_window(t, &item) : auxtrace_reader_next(t->reader, &item);
 		if (ret == -EAGAIN)
 			return 0;
@@ -156,10 +166,7 @@ static int take(struct recording *r, struct traced *t)
 			return ret;
 		}
 		write_item(r, t, item);
-		if (item->kind != AUXTRACE_ITEM_WINDOW)
-			continue;
-		count(r, item);
-		in_window = !item->last;
+		in_window = item->kind == AUXTRACE_ITEM_WINDOW && !item->last;
 	}
 	return 1;
 }

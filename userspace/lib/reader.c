@@ -363,9 +363,9 @@ static int next_part(struct auxtrace_reader *r)
 	if (n >= r->window_left) {
 		n = r->window_left;
 		r->in_window = false;
-	} else if (n >= payload_left) {
-		/* Some payload stays back, to come with the padding. */
-		n = payload_left - 8;
+	} else if (n > payload_left) {
+		/* The padding comes as a whole, with the last part. */
+		n = payload_left;
 	}
 	r->window_left -= n;
 	return give_part(r, n, 0, !r->in_window);
@@ -414,8 +414,8 @@ static int next_window(struct auxtrace_reader *r)
 		return give_part(r, total, w.header_size, true);
 	r->in_window = true;
 	bytes = have(r);
-	if (bytes >= w.header_size + w.size)
-		bytes -= 8;
+	if (bytes > w.header_size + w.size)
+		bytes = w.header_size + w.size;
 	r->window_left = total - bytes;
 	return give_part(r, bytes, w.header_size, false);
 }

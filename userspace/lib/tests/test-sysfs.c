@@ -316,6 +316,12 @@ static void stream_record(void **state)
 	r = (struct auxtrace_stream_record *)bytes;
 	r->text_size = htole32(le32toh(r->text_size) - 1);
 	assert_int_equal(stream_record_read(&t, bytes, size), -EINVAL);
+	memcpy(bytes + sizeof(*r) + sizeof(info), "a\0b\0c", 5);
+	r->text_size = htole32(5);
+	assert_int_equal(stream_record_read(&t, bytes, size), -EINVAL);
+	memcpy(bytes + sizeof(*r) + sizeof(info), "a\0b\0\0b", 7);
+	r->text_size = htole32(7);
+	assert_int_equal(stream_record_read(&t, bytes, size), -EINVAL);
 	r->text_size = htole32(size);
 	assert_int_equal(stream_record_read(&t, bytes, size), -EINVAL);
 	r->text_size = 0;

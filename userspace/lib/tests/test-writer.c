@@ -13,6 +13,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
 
 #include "../internal.h"
 #include "made.h"
@@ -42,12 +45,18 @@ static off_t size_of(const char *file)
 	return stat(file, &st) ? -1 : st.st_size;
 }
 
-static struct seen see_file(void)
+static struct seen see_file_by(uint64_t buffer)
 {
+	struct auxtrace_reader_options options = { .size = sizeof(options), .buffer = buffer };
 	struct auxtrace_reader *reader;
 
-	assert_int_equal(auxtrace_reader_open(&reader, path, NULL), 0);
+	assert_int_equal(auxtrace_reader_open(&reader, path, &options), 0);
 	return see(reader);
+}
+
+static struct seen see_file(void)
+{
+	return see_file_by(0);
 }
 
 /* The disk ends at @bytes; 0: no more. */
@@ -146,6 +155,66 @@ static void round_trip(void **state)
 	made_free(&m);
 }
 
+/* What decompresses to much more than fits in a reader's buffer. */
+static void small_and_large(void **state)
+{
+	struct made m = {};
+	size_t i;
+
+	(void)state;
+	made_windows(&m, 1, 1000, 0);
+	for (i = 0; i < HOWS; i++) {
+		struct auxtrace_writer *writer;
+		struct seen s;
+
+		assert_int_equal(auxtrace_writer_open(&writer, path, &how[i]), 0);
+		assert_int_equal(copy(writer, &m, 0), 0);
+		assert_int_equal(auxtrace_writer_close(writer), 0);
+		s = see_file_by(4096);
+		assert_int_equal(s.windows, 1000);
+		assert_int_equal(s.damages, 0);
+	}
+	made_free(&m);
+}
+
+#ifdef HAVE_ZSTD
+static ssize_t read_for_now(void *context, void *buffer, size_t size)
+{
+	return read_made(context, buffer, size) ?: -EAGAIN;
+}
+
+/* What was flushed is given, though the frame has no end yet and no more comes for now. */
+static void flushed(void **state)
+{
+	struct auxtrace_reader_options options = { .size = sizeof(options), .buffer = 4096 };
+	const struct auxtrace_item *item;
+	struct auxtrace_reader *reader;
+	struct made m = {}, left;
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	ZSTD_outBuffer out = {};
+	ZSTD_inBuffer in = {};
+	unsigned int windows = 0;
+
+	(void)state;
+	made_windows(&m, 1, 1000, 0);
+	out.size = ZSTD_compressBound(m.size);
+	out.dst = malloc(out.size);
+	assert_non_null(out.dst);
+	in.src = m.data;
+	in.size = m.size;
+	assert_int_equal(ZSTD_compressStream2(zstd, &out, &in, ZSTD_e_flush), 0);
+	left = (struct made){ out.dst, out.pos };
+	assert_int_equal(auxtrace_reader_new(&reader, read_for_now, &left, &options), 0);
+	while (auxtrace_reader_next(reader, &item) == 1)
+		windows += item->kind == AUXTRACE_ITEM_WINDOW;
+	assert_int_equal(windows, 1000);
+	auxtrace_reader_free(reader);
+	ZSTD_freeCCtx(zstd);
+	free(out.dst);
+	made_free(&m);
+}
+#endif
+
 /* What is in the file is as the device gave it: byte for byte. */
 static void verbatim(void **state)
 {
@@ -206,6 +275,9 @@ static void disk_full(void **state)
 			assert_int_equal(s.damages, 0);
 			lost = auxtrace_writer_lost(writer, &windows);
 			assert_int_equal(s.windows + windows, 40);
+			/* No more is lost than has to be. */
+			if (windows && i < 2)
+				assert_true(size_of(path) + (i ? 4300 : 1100) >= (off_t)at);
 			assert_int_equal(s.bytes + lost, all);
 
 			/* There is room again, for a word on it. */
@@ -213,6 +285,7 @@ static void disk_full(void **state)
 			s = see_file();
 			assert_int_equal(s.damages, 0);
 			assert_int_equal(s.files, 1);
+			assert_int_equal(s.streams, 1);
 			assert_int_equal(s.windows + s.lost_windows, 40);
 			assert_int_equal(s.bytes + s.lost_bytes, all);
 		}
@@ -268,7 +341,7 @@ static void compressed_and_cut(void **state)
 {
 	struct made m = {}, file = {};
 	struct auxtrace_writer *writer;
-	uint64_t windows = 0;
+	uint64_t windows = 0, whole = 0, frames = 0;
 	FILE *f;
 	size_t n;
 
@@ -284,6 +357,8 @@ static void compressed_and_cut(void **state)
 	f = fopen(path, "r");
 	assert_int_equal(fread(file.data, 1, file.size, f), file.size);
 	fclose(f);
+	for (n = 0; n + 4 <= file.size; n++)
+		frames += !memcmp(file.data + n, "\x28\xb5\x2f\xfd", 4);
 	for (n = 4; n <= file.size; n++) {
 		struct seen s = see_memory(file.data, n, 0);
 
@@ -291,10 +366,14 @@ static void compressed_and_cut(void **state)
 		windows = s.windows;
 		assert_in_range(s.damages, 0, 2);
 		assert_int_equal(s.damages, s.damage[AUXTRACE_DAMAGE_CUT]);
+		whole += !s.damages;
 		if (n == file.size)
 			assert_int_equal(s.damages, 0);
 	}
 	assert_int_equal(windows, 60);
+	/* It is good where a frame ends, and nowhere else. */
+	assert_true(frames > 4);
+	assert_int_equal(whole, frames);
 	/* A wrong byte costs a batch, which is told. */
 	for (n = 4; n < file.size; n += 11) {
 		struct seen s;
@@ -526,12 +605,15 @@ static void opening(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	       cmocka_unit_test(verbatim),
-		cmocka_unit_test(disk_full),	       cmocka_unit_test(room_again),
-		cmocka_unit_test(compressed_and_cut),  cmocka_unit_test(aborted),
-		cmocka_unit_test(out_of_order),	       cmocka_unit_test(pipes),
-		cmocka_unit_test(behind_others),       cmocka_unit_test(opening),
-		cmocka_unit_test(compressed_and_full),
+#ifdef HAVE_ZSTD
+		cmocka_unit_test(flushed),
+#endif
+		cmocka_unit_test(round_trip), cmocka_unit_test(small_and_large),
+		cmocka_unit_test(verbatim),   cmocka_unit_test(disk_full),
+		cmocka_unit_test(room_again), cmocka_unit_test(compressed_and_cut),
+		cmocka_unit_test(aborted),    cmocka_unit_test(out_of_order),
+		cmocka_unit_test(pipes),      cmocka_unit_test(behind_others),
+		cmocka_unit_test(opening),    cmocka_unit_test(compressed_and_full),
 	};
 
 	/* The limit on files is to be an error, as a full disk is. */
