@@ -179,8 +179,8 @@ static bool is_ours(const char *message)
 }
 
 /*
- * What the kernel has said of the module since mark_log(): the last line that is no
- * mere remark about taint.
+ * What the kernel has said of the module since mark_log(): the first line that is no
+ * mere remark about taint. Lines behind it tell less of the cause.
  */
 static void read_log(int fd, char *text, size_t size)
 {
@@ -200,8 +200,8 @@ static void read_log(int fd, char *text, size_t size)
 			continue;
 		message[strcspn(message, "\n")] = '\0';
 		if (is_ours(message) && !strstr(message, "taint")) {
-			*text = '\0';
 			append(text, size, "%s", message);
+			break;
 		}
 	}
 	close(fd);
