@@ -53,7 +53,7 @@ DKMS_MODULE = -m auxtrace -v $(VERSION)
 
 install-module: | dkms-there
 	if [ -e "$(DKMS_SRC)" ]; then $(DKMS) remove $(DKMS_MODULE) --all || :; rm -rf "$(DKMS_SRC)"; fi
-	find module \( -name '*.[ch]' -not -name '*.mod.c' -o -name Kbuild \) \
+	find module \( -name '*.[ch]' -not -name '*.mod.c' -o -name 'Kbuild*' \) \
 		-exec install -D -m 644 {} "$(DKMS_SRC)/{}" \;
 	install -m 644 Kbuild VERSION dkms.conf COPYING "$(DKMS_SRC)"
 	$(DKMS) add $(DKMS_MODULE)
