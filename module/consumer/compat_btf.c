@@ -362,6 +362,75 @@ static void describe(const struct auxtrace_btf *btf, u32 id, char *buf,
 	}
 }
 
+/* Bytes that an object of type @id takes; 0 if that is not known here. */
+static u32 type_size(const struct auxtrace_btf *btf, u32 id)
+{
+	unsigned int depth;
+	u32 n = 1;
+
+	for (depth = 0; depth < BTF_MAX_DEPTH; depth++) {
+		const struct btf_type *t = type_by_id(btf, id);
+		const struct btf_array *array;
+
+		if (!t)
+			return 0;
+		switch (BTF_INFO_KIND(t->info)) {
+		case BTF_KIND_PTR:
+			return n * sizeof(void *);
+		case BTF_KIND_ARRAY:
+			array = (const void *)(t + 1);
+			n *= array->nelems;
+			id = array->type;
+			break;
+		case BTF_KIND_TYPEDEF:
+		case BTF_KIND_CONST:
+		case BTF_KIND_VOLATILE:
+		case BTF_KIND_RESTRICT:
+		case BTF_KIND_TYPE_TAG:
+			id = t->type;
+			break;
+		case BTF_KIND_INT:
+		case BTF_KIND_ENUM:
+		case BTF_KIND_ENUM64:
+		case BTF_KIND_FLOAT:
+		case BTF_KIND_STRUCT:
+		case BTF_KIND_UNION:
+			return n * t->size;
+		default:
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static u32 member_bits(const struct btf_type *t, const struct btf_member *m)
+{
+	return btf_type_kflag(t) ? BTF_MEMBER_BIT_OFFSET(m->offset) : m->offset;
+}
+
+/* Bytes from the start of struct @t to the end of its member @m. */
+static u32 member_end(const struct auxtrace_btf *btf, const struct btf_type *t,
+		      const struct btf_member *m)
+{
+	u32 bits = member_bits(t, m);
+	u32 field = btf_type_kflag(t) ? BTF_MEMBER_BITFIELD_SIZE(m->offset) : 0;
+
+	return field ? DIV_ROUND_UP(bits + field, BITS_PER_BYTE) :
+		       bits / BITS_PER_BYTE + type_size(btf, m->type);
+}
+
+/* Is the @i-th member of struct @t between its neighbours? */
+static bool in_its_place(const struct auxtrace_btf *btf, const struct btf_type *t, u32 i)
+{
+	const struct btf_member *m = (const void *)(t + 1);
+	u32 begin = member_bits(t, &m[i]) / BITS_PER_BYTE;
+	u32 end = member_end(btf, t, &m[i]);
+	u32 next = i + 1 < btf_type_vlen(t) ? member_bits(t, &m[i + 1]) / BITS_PER_BYTE :
+					      t->size;
+
+	return (!i || begin >= member_end(btf, t, &m[i - 1])) && begin <= end && end <= next;
+}
+
 /**
  * auxtrace_btf_member() - find a member of a struct
  * @btf:	from auxtrace_btf_load()
@@ -372,7 +441,7 @@ static void describe(const struct auxtrace_btf *btf, u32 id, char *buf,
  * @len:	bytes at @type; a longer description is cut
  *
  * Return: 0, -ENOENT if there is no such struct or member, -EINVAL for a
- * bit-field.
+ * bit-field, -ERANGE if it is not between its neighbours.
  */
 int auxtrace_btf_member(const struct auxtrace_btf *btf, const char *tag,
 			const char *member, u32 *offset, char *type, size_t len)
@@ -387,14 +456,13 @@ int auxtrace_btf_member(const struct auxtrace_btf *btf, const char *tag,
 	for (i = 0; i < btf_type_vlen(t); i++, m++) {
 		if (strcmp(name_at(btf, m->name_off), member))
 			continue;
-		bits = m->offset;
-		if (btf_type_kflag(t)) {
-			if (BTF_MEMBER_BITFIELD_SIZE(m->offset))
-				return -EINVAL;
-			bits = BTF_MEMBER_BIT_OFFSET(m->offset);
-		}
+		if (btf_type_kflag(t) && BTF_MEMBER_BITFIELD_SIZE(m->offset))
+			return -EINVAL;
+		bits = member_bits(t, m);
 		if (bits % BITS_PER_BYTE)
 			return -EINVAL;
+		if (!in_its_place(btf, t, i))
+			return -ERANGE;
 		*offset = bits / BITS_PER_BYTE;
 		*type = '\0';
 		describe(btf, m->type, type, len, 0);

@@ -127,9 +127,15 @@ static int find_members(const struct auxtrace_btf *btf)
 
 	for (i = 0; i < ARRAY_SIZE(wanted_members); i++) {
 		const struct wanted_member *want = &wanted_members[i];
+		int ret = auxtrace_btf_member(btf, "perf_buffer", want->name,
+					      want->offset, type, sizeof(type));
 
-		if (auxtrace_btf_member(btf, "perf_buffer", want->name,
-					want->offset, type, sizeof(type))) {
+		if (ret == -ERANGE) {
+			pr_err("compat: struct perf_buffer: member %s overlaps another in this kernel's BTF\n",
+			       want->name);
+			return -EOPNOTSUPP;
+		}
+		if (ret) {
 			pr_err("compat: struct perf_buffer has no member %s in this kernel\n",
 			       want->name);
 			return -EOPNOTSUPP;

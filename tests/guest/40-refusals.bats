@@ -123,6 +123,42 @@ compat_only() {
 	done
 }
 
+# displaced_btf MEMBER BYTES: a BTF in which the member is so far from where it was. The
+# name stands once in the strings, as no other struct has a member of that name.
+displaced_btf() {
+	perl -e '
+		my ($member, $bytes) = @ARGV;
+		local $/;
+		my $btf = <STDIN>;
+		my ($magic, $version, $flags, $header, $types, $types_len, $strings) =
+			unpack "SCCLLLL", $btf;
+		my $name = index($btf, "\0$member\0", $header + $strings) + 1;
+		die "no $member" unless $name;
+		my $key = pack "L", $name - $header - $strings;
+		my $at = $header + $types - 4;
+		do { $at = index $btf, $key, $at + 4 } while ($at % 4);
+		die "no member $member" if $at < 0 || $at >= $header + $types + $types_len;
+		substr $btf, $at + 8, 4, pack "L", 8 * $bytes + unpack "L", substr $btf, $at + 8, 4;
+		print $btf;
+	' "$1" "$2" </sys/kernel/btf/vmlinux >/run/btf
+	run ! cmp -s /run/btf /sys/kernel/btf/vmlinux
+	mount --bind /run/btf /sys/kernel/btf/vmlinux
+}
+
+@test "compat: a member at a wrong offset is named" {
+	compat_only
+	local member bytes
+	for member in aux_pgoff aux_mmap_count aux_refcount aux_pages; do
+		for bytes in -8 8; do
+			displaced_btf $member $bytes
+			refused "Operation not supported" "struct perf_buffer: member $member overlaps" \
+				modprobe auxtrace
+			nothing_left
+			umount /sys/kernel/btf/vmlinux
+		done
+	done
+}
+
 @test "compat: a type that is another is named" {
 	compat_only
 	with_btf atomic_t atomic_x
