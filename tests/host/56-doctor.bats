@@ -188,6 +188,12 @@ unload_module() { rm -r "$root/sys/module/auxtrace" "$root/sys/class/auxtrace" "
 	says ok pmu "arm_spe_0, arm_spe_1$"
 }
 
+@test "pmu: one that the module has found" {
+	put /sys/class/auxtrace/auxtrace0/pmu intel_pt
+	put /sys/class/auxtrace/auxtrace1/pmu hisi_ptt
+	says ok pmu "intel_pt, hisi_ptt$"
+}
+
 @test "kpti: on arm64 alone" {
 	local meltdown=/sys/devices/system/cpu/vulnerabilities/meltdown
 	put $meltdown "Mitigation: PTI"

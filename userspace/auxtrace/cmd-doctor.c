@@ -175,9 +175,16 @@ static int visit_pmu(const char *name, void *data)
 static int visit_device(const char *name, void *data)
 {
 	struct patient *patient = data;
+	char path[128], pmu[64];
 
-	if (!strncmp(name, "auxtrace", 8))
-		patient->devices++;
+	if (strncmp(name, "auxtrace", 8))
+		return 0;
+	patient->devices++;
+	/* The module knows more PMUs than are known here. */
+	snprintf(path, sizeof(path), CLASS "/%.40s/pmu", name);
+	if (tree_read(patient->root, path, pmu, sizeof(pmu)) && !strstr(patient->pmus, pmu))
+		append(patient->pmus, sizeof(patient->pmus), "%s%s", *patient->pmus ? ", " : "",
+		       pmu);
 	return 0;
 }
 
