@@ -228,7 +228,7 @@ static void tell(const struct recording *r)
 	     strcmp(r->output, "-") ? r->output : "standard output");
 	tell_gaps(&sum);
 	tell_reports(&sum);
-	if (!r->bytes)
+	if (!r->bytes && !r->write_error)
 		warn("no trace came: did anything run on these CPUs that is not excluded?");
 }
 
@@ -249,9 +249,11 @@ static int command_code(struct recording *r)
 
 static int write_failed(const struct recording *r)
 {
-	return fail("cannot write %s: %s; it is whole up to there",
-		    strcmp(r->output, "-") ? r->output : "to standard output",
-		    strerror(-r->write_error));
+	const char *why = strerror(-r->write_error);
+
+	if (!strcmp(r->output, "-"))
+		return fail("cannot write to standard output: %s", why);
+	return fail("cannot write %s: %s; it is whole up to there", r->output, why);
 }
 
 static int run(struct recording *r)
