@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 setup() { cd "$BATS_TEST_DIRNAME/../.." || return; }
 
 kernel_sources() {
-	find module tests/sim -name '*.[ch]' -not -name '*.mod.c' | sort
+	find module tests/sim tests/kunit -name '*.[ch]' -not -name '*.mod.c' | sort
 }
 
 program_sources() { find tests/tools userspace -name '*.[ch]' | sort; }
@@ -122,7 +122,7 @@ shell_scripts() {
 
 @test "make help names every target that people type" {
 	run -0 make -s help
-	for target in modules tools install uninstall demo check soak lint clean; do
+	for target in modules tools install uninstall demo check check-matrix soak lint clean; do
 		[[ $output == *"  $target "* ]]
 	done
 }
