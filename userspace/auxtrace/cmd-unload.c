@@ -90,6 +90,8 @@ static int run_unload(const struct command *command, int argc, char **argv)
 		return usage_error(command, "'%s' is too much: there are no arguments",
 				   argv[optind]);
 	ctx = kmod_new(NULL, NULL);
+	if (ctx)
+		kmod_set_log_priority(ctx, -1); /* what goes wrong is told below */
 	if (!ctx || kmod_module_new_from_name(ctx, "auxtrace", &mod) < 0)
 		ret = fail("out of memory");
 	else

@@ -12,14 +12,6 @@
 #include "module.h"
 #include "tree.h"
 
-/* libkmod's own messages; what goes wrong is told by who called it. */
-static void silent(void *data, int priority, const char *file, int line, const char *function,
-		   const char *format, va_list args)
-{
-	(void)data, (void)priority, (void)file, (void)line, (void)function, (void)format;
-	(void)args;
-}
-
 static struct kmod_ctx *new_context(const char *root, const char *release)
 {
 	static const char *const folders[] = { "/etc/modprobe.d", "/run/modprobe.d",
@@ -39,7 +31,7 @@ static struct kmod_ctx *new_context(const char *root, const char *release)
 	if (i == NR_FOLDERS) /* without a root, where libkmod was built to look */
 		ctx = kmod_new(tree, *root ? (const char *const *)paths : NULL);
 	if (ctx)
-		kmod_set_log_fn(ctx, silent, NULL);
+		kmod_set_log_priority(ctx, -1); /* whoever called says what goes wrong */
 	while (i--)
 		free(paths[i]);
 	return ctx;
