@@ -1,4 +1,4 @@
-# The kernel locked down: nothing is opened. Last, as no module can be loaded from then on.
+# The kernel locked down: nothing is opened. Late, as no unsigned module loads from then on.
 
 load lib
 
