@@ -15,6 +15,7 @@
 #include "trace.h"
 
 /* The UAPI's types do not say that they are little endian. */
+#define le16(x)	((__force __u16)cpu_to_le16(x))
 #define le32(x)	((__force __u32)cpu_to_le32(x))
 #define le64(x)	((__force __u64)cpu_to_le64(x))
 
@@ -82,8 +83,8 @@ static bool begin(struct auxtrace_stream *s, bool first)
 
 	f->header = (struct auxtrace_window) {
 		.magic = le32(AUXTRACE_WINDOW_MAGIC),
-		.header_size = le32(sizeof(f->header)),
-		.version = le32(AUXTRACE_WINDOW_VERSION),
+		.header_size = le16(sizeof(f->header)),
+		.version = le16(AUXTRACE_WINDOW_VERSION),
 		.flags = le32(flags),
 		.cpu = le32(s->cpu),
 		.seq = le64(f->seq++),

@@ -56,7 +56,8 @@ framed() {
 
 @test "framed for every open by format=framed" {
 	setting 0 format framed
-	head -c 4 /dev/auxtrace0 | cmp - <(printf AUXW)
+	# magic, header_size, version
+	head -c 8 /dev/auxtrace0 | cmp - <(printf 'AUXW\x40\0\1\0')
 }
 
 @test "framed: each full buffer is a window with GAP and FULL, and a time" {

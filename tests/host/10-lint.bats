@@ -76,13 +76,28 @@ shell_scripts() {
 
 @test "<linux/auxtrace.h> compiles on its own, as C99 and as C++" {
 	cd "$BATS_TEST_TMPDIR"
-	echo '#include <linux/auxtrace.h>
-	char size_is_64[sizeof(struct auxtrace_window) == 64 ? 1 : -1];' >header.c
+	echo '#include <linux/auxtrace.h>' >header.c
 	cp header.c header.cc
 	gcc -c -std=c99 -Wall -Wextra -Wpedantic -Werror \
 		-I"$OLDPWD/module/include/uapi" header.c
 	g++ -c -std=c++11 -Wall -Wextra -Wpedantic -Werror \
 		-I"$OLDPWD/module/include/uapi" header.cc
+}
+
+@test "<linux/auxtrace.h>: a window's header is as programs know it" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >window.c <<-'END'
+		#include <stddef.h>
+		#include <linux/auxtrace.h>
+		#define AT(member, offset, bytes) \
+			_Static_assert(offsetof(struct auxtrace_window, member) == offset, #member); \
+			_Static_assert(sizeof(((struct auxtrace_window *)0)->member) == bytes, #member)
+		AT(magic, 0, 4); AT(header_size, 4, 2); AT(version, 6, 2); AT(flags, 8, 4);
+		AT(cpu, 12, 4); AT(seq, 16, 8); AT(offset, 24, 8); AT(size, 32, 8);
+		AT(time, 40, 8); AT(gap_time, 48, 8); AT(reserved, 56, 8);
+		_Static_assert(sizeof(struct auxtrace_window) == 64, "size");
+	END
+	gcc -c -std=gnu11 -I"$OLDPWD/module/include/uapi" window.c
 }
 
 @test "<linux/auxtrace.h> is the same to 32-bit and 64-bit programs" {

@@ -292,16 +292,16 @@ static void get_header(struct auxtrace_window *w, const void *from)
 {
 	memcpy(w, from, sizeof(*w));
 	w->magic = le32toh(w->magic);
-	w->header_size = le32toh(w->header_size);
-	w->version = le32toh(w->version);
+	w->header_size = le16toh(w->header_size);
+	w->version = le16toh(w->version);
 	w->flags = le32toh(w->flags);
 	w->cpu = le32toh(w->cpu);
-	w->reserved = le32toh(w->reserved);
 	w->seq = le64toh(w->seq);
 	w->offset = le64toh(w->offset);
 	w->size = le64toh(w->size);
 	w->time = le64toh(w->time);
 	w->gap_time = le64toh(w->gap_time);
+	w->reserved = le64toh(w->reserved);
 }
 
 static bool is_header(const struct auxtrace_window *w)

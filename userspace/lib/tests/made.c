@@ -38,8 +38,8 @@ void made_window(struct made *m, uint32_t cpu, uint64_t seq, uint64_t offset, ui
 {
 	struct auxtrace_window w = {
 		.magic = htole32(AUXTRACE_WINDOW_MAGIC),
-		.header_size = htole32(sizeof(w)),
-		.version = htole32(AUXTRACE_WINDOW_VERSION),
+		.header_size = htole16(sizeof(w)),
+		.version = htole16(AUXTRACE_WINDOW_VERSION),
 		.cpu = htole32(cpu),
 		.seq = htole64(seq),
 		.offset = htole64(offset),

@@ -443,7 +443,7 @@ static void later_versions(void **state)
 	made_record(&m, 77, AUXTRACE_RECORD_MAX - 16);
 	made_window(&n, 0, 0, 0, 40);
 	w = (struct auxtrace_window *)n.data;
-	w->header_size = htole32(72);
+	w->header_size = htole16(72);
 	made_add(&m, n.data, 64);
 	made_add(&m, "12345678", 8);
 	made_add(&m, n.data + 64, n.size - 64);
@@ -452,7 +452,7 @@ static void later_versions(void **state)
 	assert_int_equal(s.bytes, 40);
 	assert_int_equal(s.damages, 0);
 	/* A version that cannot be read is not. */
-	w->version = htole32(2);
+	w->version = htole16(2);
 	s = see_memory(n.data, n.size, 0);
 	assert_int_equal(s.windows, 0);
 	assert_int_equal(s.damage[AUXTRACE_DAMAGE_SKIPPED], 1);

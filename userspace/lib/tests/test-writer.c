@@ -306,7 +306,7 @@ static void room_again(void **state)
 	for (third = 0, i = 0; i < 100; i++)
 		third += 64 + align8(i * 37 % 701);
 	first = (struct made){ m.data, third };
-	for (i = third; memcmp(m.data + i, "AUXW", 4) || m.data[i + 24] != (char)200; i += 8)
+	for (i = third; memcmp(m.data + i, "AUXW", 4) || m.data[i + 16] != (char)200; i += 8)
 		;
 	then = (struct made){ m.data + third, i - third };
 	last = (struct made){ m.data + i, m.size - i };

@@ -58,7 +58,6 @@ enum auxtrace_window_flags {
  * @version:	%AUXTRACE_WINDOW_VERSION
  * @flags:	&enum auxtrace_window_flags
  * @cpu:	number of the CPU that was traced
- * @reserved:	0
  * @seq:	0, 1, 2 ... in this stream, no holes
  * @offset:	absolute AUX cursor of the first byte of the payload; the next
  *		window's is @offset + @size, also across gaps
@@ -67,21 +66,22 @@ enum auxtrace_window_flags {
  * @time:	perf's clock when the window was taken, in nanoseconds
  * @gap_time:	nanoseconds that tracing stood still before this window; 0
  *		without %AUXTRACE_WINDOW_GAP
+ * @reserved:	0
  *
  * Little endian, naturally aligned, 64 bytes.
  */
 struct auxtrace_window {
 	__u32 magic;
-	__u32 header_size;
-	__u32 version;
+	__u16 header_size;
+	__u16 version;
 	__u32 flags;
 	__u32 cpu;
-	__u32 reserved;
 	__u64 seq;
 	__u64 offset;
 	__u64 size;
 	__u64 time;
 	__u64 gap_time;
+	__u64 reserved;
 };
 
 /**
