@@ -217,8 +217,7 @@ static bool enough_to_read(struct auxtrace_stream *s)
 
 	if (available >= READ_ONCE(s->wake_bytes) || auxtrace_window_under_way(s))
 		return true;
-	/* It does not get more before the reader has made room. */
-	if (available && (READ_ONCE(s->stopped) || READ_ONCE(s->down)))
+	if (available && auxtrace_waits_for_reader(s))
 		return true;
 	return READ_ONCE(s->ended) && !at_end(s);
 }
@@ -256,7 +255,7 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 		mask |= EPOLLIN | EPOLLRDNORM;
 	else
 		auxtrace_arm_flush(s);
-	if (!READ_ONCE(s->stopped) && !READ_ONCE(s->down) && !READ_ONCE(s->ended) &&
+	if (!READ_ONCE(s->ended) && !auxtrace_waits_for_reader(s) &&
 	    auxtrace_counter_seems_stopped(&s->counter))
 		schedule_work(&s->tend);
 	if (at_end(s))

@@ -209,8 +209,9 @@ static inline void auxtrace_count(u64 *statistic, u64 n)
 	WRITE_ONCE(*statistic, *statistic + n);
 }
 
-/* upkeep.c; all but the first two with @lock held */
+/* upkeep.c; all but the first three with @lock held */
 unsigned long auxtrace_available(struct auxtrace_stream *s);
+bool auxtrace_waits_for_reader(struct auxtrace_stream *s);
 void auxtrace_arm_flush(struct auxtrace_stream *s);
 unsigned long auxtrace_head(struct auxtrace_stream *s);
 void auxtrace_keep_running(struct auxtrace_stream *s);

@@ -125,7 +125,16 @@ static unsigned long room(struct auxtrace_stream *s)
 /* Is there room for the gaps that a report and a look at the event can find? */
 static bool gaps_can_come(struct auxtrace_stream *s)
 {
-	return s->nr_gaps + AUXTRACE_GAPS_AT_ONCE < AUXTRACE_MAX_GAPS;
+	return READ_ONCE(s->nr_gaps) + AUXTRACE_GAPS_AT_ONCE < AUXTRACE_MAX_GAPS;
+}
+
+/*
+ * Does nothing more come before the reader has taken something? The event has
+ * stopped or left its CPU, or would not be started again. Needs no lock.
+ */
+bool auxtrace_waits_for_reader(struct auxtrace_stream *s)
+{
+	return READ_ONCE(s->stopped) || READ_ONCE(s->down) || !gaps_can_come(s);
 }
 
 /*

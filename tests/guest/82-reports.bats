@@ -90,6 +90,14 @@ counted() {
 	(($(stat_of 0 truncated) == $(stat_of 0 gaps_full)))
 }
 
+@test "a poller whose threshold is beyond more gaps than can wait gets what is there" {
+	setting 0 watermark 4096
+	setting 0 config1 "$(reports 1 0 0)"
+	run -0 timeout "$patience" drain level $((1 << 20)) 300000 "$BATS_TEST_TMPDIR" /dev/auxtrace0
+	run -0 auxcheck "$BATS_TEST_TMPDIR/auxtrace0.trace"
+	[[ $(field bytes) -ge 300000 && $(field gaps) -gt 16 ]]
+}
+
 @test "the raw format counts them too" {
 	setting 0 config1 "$(reports 7 2 0)"
 	run -0 auxcheck --bytes 4M /dev/auxtrace0
