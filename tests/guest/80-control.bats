@@ -93,6 +93,12 @@ framed() {
 	[[ $(field hotplug) -eq 1 && $(field restarts) -eq 1 ]]
 }
 
+@test "tracepoints: tools that read the formats learn the flags' values" {
+	local events=/sys/kernel/tracing/events/auxtrace
+	grep -q '"STOPPED"' $events/window/format
+	run ! grep AUXTRACE_WINDOW_ $events/{window,gap}/format
+}
+
 @test "tracepoints: as many gaps, restarts and flushes as are counted" {
 	local events=/sys/kernel/tracing/events/auxtrace
 	setting 0 config "$fast"
