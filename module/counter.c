@@ -47,21 +47,23 @@ static u64 max_total_in_force(void)
 static int set_max_total(const char *text, const struct kernel_param *kp)
 {
 	char *copy = kstrdup(text, GFP_KERNEL);
+	char *stripped;
 	u64 value;
-	int ret;
+	int ret = 0;
 
 	if (!copy) {
 		pr_notice("max_total: out of memory\n");
 		return -ENOMEM;
 	}
-	ret = auxtrace_parse_size(strim(copy), &value);
-	kfree(copy);
-	if (ret || !value) {
-		pr_notice("max_total=%.64s refused: want bytes, more than 0\n", text);
-		return -EINVAL;
+	stripped = strim(copy);
+	if (auxtrace_parse_size(stripped, &value) || !value) {
+		pr_notice("max_total=%.64s refused: want bytes, more than 0\n", stripped);
+		ret = -EINVAL;
+	} else {
+		WRITE_ONCE(max_total, value);
 	}
-	WRITE_ONCE(max_total, value);
-	return 0;
+	kfree(copy);
+	return ret;
 }
 
 static int get_max_total(char *buf, const struct kernel_param *kp)

@@ -237,6 +237,8 @@ displaced_btf() {
 	echo 8M >/sys/module/auxtrace/parameters/max_total
 	head -c 100 /dev/auxtrace1 >/dev/null
 	exec {fd}<&-
+	refused "Invalid argument" "max_total=much refused: want bytes" \
+		eval 'echo much >/sys/module/auxtrace/parameters/max_total'
 }
 
 @test "rmmod: refused while a device is open" {
