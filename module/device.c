@@ -42,7 +42,8 @@ static struct auxtrace_device **devices;
 /* Who may open a device? Every refusal says which it was. */
 static int may_open(struct auxtrace_device *adev, struct file *file)
 {
-	if (file->f_mode & FMODE_WRITE) {
+	/* The access mode 3 gives neither, for ioctl() alone. */
+	if ((file->f_mode & (FMODE_READ | FMODE_WRITE)) != FMODE_READ) {
 		pr_notice_ratelimited("auxtrace%d: open refused: read only\n", adev->cpu);
 		return -EACCES;
 	}

@@ -188,7 +188,7 @@ displaced_btf() {
 
 @test "open: for writing" {
 	modprobe auxtrace
-	for mode in wo rw; do
+	for mode in wo rw neither; do
 		mark_log
 		run -0 fileops open $mode /dev/auxtrace0
 		[[ $output == EACCES ]]

@@ -48,10 +48,13 @@ static int open_or_die(const char *path, int flags)
 	return fd;
 }
 
-/* open MODE DEVICE: MODE is ro, wo, or rw */
+/* open MODE DEVICE: MODE is ro, wo, rw, or neither */
 static int do_open(char **args)
 {
-	int mode = !strcmp(args[0], "wo") ? O_WRONLY : !strcmp(args[0], "rw") ? O_RDWR : O_RDONLY;
+	int mode = !strcmp(args[0], "wo")	 ? O_WRONLY
+		   : !strcmp(args[0], "rw")	 ? O_RDWR
+		   : !strcmp(args[0], "neither") ? O_ACCMODE
+						 : O_RDONLY;
 	int fd = open(args[1], mode);
 
 	puts(fd < 0 ? result(fd) : "ok");
