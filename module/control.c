@@ -124,7 +124,8 @@ void auxtrace_stream_stop(struct auxtrace_stream *s)
 	if (!s->ended) {
 		auxtrace_hold_for_stop(s);
 		s->ended_at = ktime_get_ns();
-		WRITE_ONCE(s->ended, true);
+		/* Pairs with at_end(): the head before. */
+		smp_store_release(&s->ended, true);
 	}
 	mutex_unlock(&s->lock);
 	wake_up_interruptible_all(&s->wait);

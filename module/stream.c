@@ -131,7 +131,8 @@ static void give(struct auxtrace_stream *s, unsigned long n)
 /* After STOP, when all that it published is read. Needs no lock. */
 static bool at_end(struct auxtrace_stream *s)
 {
-	return READ_ONCE(s->ended) && !auxtrace_available(s) &&
+	/* Pairs with auxtrace_stream_stop(): what it published is seen below. */
+	return smp_load_acquire(&s->ended) && !auxtrace_available(s) &&
 	       !auxtrace_window_under_way(s) &&
 	       (s->format == AUXTRACE_FORMAT_RAW || READ_ONCE(s->last_given));
 }
