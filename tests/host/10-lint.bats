@@ -126,6 +126,15 @@ shell_scripts() {
 	run -0 shellcheck -x -P SCRIPTDIR $(shell_scripts)
 }
 
+@test "README tells of each statistic" {
+	local name names
+	names=$(sed -n 's/.*"\([a-z_]*\) %llu\\n".*/\1/p' module/sysfs.c)
+	[[ $(wc -w <<<"$names") -gt 10 ]]
+	for name in $names; do
+		grep -q "^|.*\`$name\`.*|" README.md
+	done
+}
+
 @test "dkms.conf and VERSION agree" {
 	# shellcheck disable=SC1091
 	(
