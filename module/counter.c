@@ -285,6 +285,7 @@ void auxtrace_counter_destroy(struct auxtrace_counter *counter)
  * @counter:	the counter
  *
  * Context: any.
+ * Return: true if it has.
  */
 bool auxtrace_counter_exists(struct auxtrace_counter *counter)
 {
@@ -299,6 +300,7 @@ bool auxtrace_counter_exists(struct auxtrace_counter *counter)
  * data then.
  *
  * Context: any; needs no lock.
+ * Return: true if it has; false also while there is no event.
  */
 bool auxtrace_counter_detached(struct auxtrace_counter *counter)
 {
@@ -430,6 +432,7 @@ bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken)
  * @head:	out: cursor of where it did
  *
  * Context: any; needs no lock.
+ * Return: true if it has; @head is set then only.
  */
 bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
 				   unsigned long *head)
@@ -498,6 +501,7 @@ u64 auxtrace_counter_clock(struct auxtrace_counter *counter)
  * A quick look, which can also catch the event while perf reschedules it.
  *
  * Context: any; needs no lock.
+ * Return: true if it may have; false also while there is no event.
  */
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
 {

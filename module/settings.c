@@ -174,6 +174,8 @@ static const struct setting_info setting_info[AUXTRACE_NR_SETTINGS] = {
 /**
  * auxtrace_setting_name() - the name that users know
  * @id:		the setting
+ *
+ * Return: the name.
  */
 const char *auxtrace_setting_name(enum auxtrace_setting id)
 {

@@ -8,11 +8,7 @@
 
 #include <linux/types.h>
 
-/**
- * enum auxtrace_setting - names of the settings
- *
- * In the order of setting_info[] in settings.c.
- */
+/* Names of the settings, in the order of setting_info[] in settings.c. */
 enum auxtrace_setting {
 	AUXTRACE_BUFFER_SIZE,
 	AUXTRACE_WATERMARK,

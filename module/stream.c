@@ -273,6 +273,7 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
  * @s:		the stream
  *
  * Context: any; needs no lock.
+ * Return: &enum auxtrace_stream_state.
  */
 enum auxtrace_stream_state auxtrace_stream_state(struct auxtrace_stream *s)
 {

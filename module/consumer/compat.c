@@ -448,6 +448,7 @@ unlock:
  * taken out already, before perf was half a page further: a quarter is enough.
  *
  * Context: any.
+ * Return: true if so.
  */
 bool auxtrace_consumer_reports_urgent(struct perf_event *event)
 {

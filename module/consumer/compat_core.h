@@ -40,7 +40,7 @@ DECLARE_STATIC_CALL(auxtrace_ring_buffer_put, ring_buffer_put);
 /* rb_alloc()'s and rb_alloc_aux()'s flag; kernel/events/internal.h */
 #define RING_BUFFER_WRITABLE	0x01
 
-/**
+/*
  * struct auxtrace_perf_buffer_layout - where members of struct perf_buffer are
  *
  * Offsets in bytes, written once by auxtrace_compat_core_init(). The members'

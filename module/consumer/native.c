@@ -183,6 +183,7 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
  * To be asked at a wake-up: perf wakes readers when the driver reports a truncation.
  *
  * Context: the event's CPU, interrupts off.
+ * Return: true if so.
  */
 bool auxtrace_consumer_reports_urgent(struct perf_event *event)
 {

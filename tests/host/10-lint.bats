@@ -31,6 +31,15 @@ shell_scripts() {
 	! grep -v '^Skipping BTF generation' <<<"$output" | grep -iE 'warning|error'
 }
 
+@test "what is marked as kernel-doc is" {
+	run -0 "$(tests/vm/kernel headers)/scripts/kernel-doc" -v -none \
+		$(kernel_sources | grep '^module/')
+	echo "$output"
+	[[ $output == *"Scanning doc for struct auxtrace_stream"* ]]
+	# The last is said of all that has a text before its Context or its members.
+	! grep -vE 'Scanning doc for|warning: contents before sections|^[0-9]+ warnings$' <<<"$output"
+}
+
 @test "checkpatch --strict has no errors, and no warnings but those explained here" {
 	local ignored=(
 		# Macros that make a table's row need its name as text and as a token.
