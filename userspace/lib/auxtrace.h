@@ -847,6 +847,18 @@ uint64_t auxtrace_writer_size(const struct auxtrace_writer *writer);
 uint64_t auxtrace_writer_lost(const struct auxtrace_writer *writer, uint64_t *windows);
 
 /**
+ * auxtrace_writer_untold() - what is lost without a record in the file that says so
+ * @writer:	the writer
+ * @windows:	out: how many; or NULL
+ *
+ * It is told with each CPU's next window, or by auxtrace_writer_close(). If neither succeeds,
+ * a LOST item can tell it to the writer of the next file. LOST items that were given count too.
+ *
+ * Return: bytes of payload.
+ */
+uint64_t auxtrace_writer_untold(const struct auxtrace_writer *writer, uint64_t *windows);
+
+/**
  * auxtrace_writer_close() - flush, and free
  * @writer:	or NULL
  *

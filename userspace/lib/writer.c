@@ -530,6 +530,20 @@ EXPORT uint64_t auxtrace_writer_lost(const struct auxtrace_writer *w, uint64_t *
 	return w->lost.bytes;
 }
 
+EXPORT uint64_t auxtrace_writer_untold(const struct auxtrace_writer *w, uint64_t *windows)
+{
+	struct count untold = { 0 };
+	size_t i;
+
+	for (i = 0; i < w->nr_cpus; i++) {
+		add(&untold, &w->cpus[i].lost);
+		add(&untold, &w->cpus[i].told);
+	}
+	if (windows)
+		*windows = untold.windows;
+	return untold.bytes;
+}
+
 /* ---- Making and ending one
  * ------------------------------------------------------------------------ */
 

@@ -325,7 +325,13 @@ static void room_again(void **state)
 		limit(0);
 		auxtrace_writer_lost(writer, &windows);
 		assert_int_equal(windows, 100);
+		assert_int_equal(auxtrace_writer_untold(writer, &windows),
+				 auxtrace_writer_lost(writer, NULL));
+		assert_int_equal(windows, 100);
 		assert_int_equal(copy(writer, &last, 0), 0);
+		assert_int_equal(auxtrace_writer_flush(writer), 0);
+		assert_int_equal(auxtrace_writer_untold(writer, &windows), 0);
+		assert_int_equal(windows, 0);
 		assert_int_equal(auxtrace_writer_close(writer), 0);
 		s = see_file();
 		assert_int_equal(s.damages, 0);
