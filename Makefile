@@ -8,7 +8,7 @@ VERSION := $(shell cat VERSION)
 KBUILD_VARS := $(foreach v,AUXTRACE_CONSUMER AUXTRACE_SIM W C,$(if $($(v)),$(v)=$($(v))))
 
 .PHONY: all modules tools clean install install-module install-tools
-.PHONY: uninstall uninstall-module uninstall-tools demo check soak lint help
+.PHONY: uninstall uninstall-module uninstall-tools demo check check-hw soak lint help
 
 all: modules
 
@@ -80,6 +80,9 @@ demo:
 check:
 	tests/check
 
+check-hw:
+	tests/hw/run
+
 soak:
 	tests/soak
 
@@ -100,6 +103,8 @@ help:
 	@echo "  uninstall  undo that (as root); also uninstall-module, uninstall-tools"
 	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
 	@echo "  check      run all tests, most of them in virtual machines"
+	@echo "  check-hw   run the tests with emulated trace hardware, of which the emulator is"
+	@echo "             built first"
 	@echo "  soak       run the stress program for 10 minutes and more, on 2 and on 4 processors"
 	@echo "  lint       run the checks of style and types alone"
 	@echo "  clean      remove what was built in this tree"

@@ -10,12 +10,15 @@ kernel_sources() {
 
 program_sources() { find tests/tools userspace -name '*.[ch]' | sort; }
 
+# tests/hw/build compiles these, with the same warnings, where their library is.
+hw_program_sources() { find tests/hw -name '*.[ch]' | sort; }
+
 shell_scripts() {
 	git ls-files -c -o --exclude-standard | while read -r file; do
 		[[ ! -f $file || $file == *.bats || $file == */initramfs-init ]] ||
 			! head -n 1 "$file" | grep -q '^#!/bin/bash' || echo "$file"
 	done
-	printf '%s\n' tests/vm/common.bash tests/guest/lib.bash userspace/completion/auxtrace
+	printf '%s\n' tests/vm/{common,arch}.bash tests/hw/lib.bash tests/guest/lib.bash userspace/completion/auxtrace
 }
 
 # sparse and gcc's extra warnings, on a copy of the sources.
@@ -71,7 +74,7 @@ shell_scripts() {
 }
 
 @test "programs are formatted as .clang-format says" {
-	run -0 clang-format --dry-run --Werror $(program_sources)
+	run -0 clang-format --dry-run --Werror $(program_sources) $(hw_program_sources)
 }
 
 @test "programs build without a warning of gcc" {
@@ -155,13 +158,13 @@ shell_scripts() {
 
 @test "make help names every target that people type" {
 	run -0 make -s help
-	for target in modules tools install uninstall demo check soak lint clean; do
+	for target in modules tools install uninstall demo check check-hw soak lint clean; do
 		[[ $output == *"  $target "* ]]
 	done
 }
 
 @test "every source file says what it owns and under which licence" {
-	for source in $(kernel_sources) $(program_sources); do
+	for source in $(kernel_sources) $(program_sources) $(hw_program_sources); do
 		head -n 1 "$source" | grep -q SPDX-License-Identifier
 		head -n 4 "$source" | grep -qE '^/\*'
 	done

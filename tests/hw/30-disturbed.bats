@@ -1,0 +1,68 @@
+# What comes between: flushes, STOP and START, CPU hotplug.
+
+load lib
+
+cpu1=/sys/devices/system/cpu/cpu1/online
+
+setup() { load_auxtrace buffer_size=16M watermark=512K; }
+
+teardown() {
+	stop_busy
+	echo 1 >$cpu1
+	unload_modules
+}
+
+@test "flushes of a busy CPU are no gaps" {
+	start_busy 1
+	record_trace -f 100 /dev/auxtrace0 /dev/auxtrace1 true
+	stop_busy
+	for cpu in 0 1; do
+		check_trace $cpu
+		all_gaps_counted $cpu
+		[[ $(stat_of $cpu flushes) -ge 50 && $(field gaps_driver) -eq 0 ]]
+		row auxtrace $cpu "$(stat_of $cpu flushes) flushes"
+	done
+}
+
+@test "a reader that waits for little, flushed every millisecond" {
+	unload_modules
+	load_auxtrace buffer_size=1M watermark=64K flush_ms=1
+	record_trace /dev/auxtrace1 bash -c 'for ((i = 0; i < 20; i++)); do work 1 1; sleep 0.05; done'
+	check_trace 1
+	all_gaps_counted 1
+	[[ $(stat_of 1 flushes) -gt 20 && $(field gaps) -eq 0 ]]
+	row auxtrace 1 "$(stat_of 1 flushes) flushes"
+}
+
+@test "STOP and START" {
+	start_busy 0
+	start_busy 1
+	record_trace -r 30 /dev/auxtrace0 /dev/auxtrace1 true
+	stop_busy
+	for cpu in 0 1; do
+		check_trace $cpu
+		all_gaps_counted $cpu
+		[[ $(field gaps_stopped) -eq 30 && $(field gaps_driver) -eq 0 ]]
+		decoders_resume
+		row auxtrace $cpu "STOP and START"
+	done
+}
+
+@test "CPU hotplug" {
+	start_busy 0
+	record_trace /dev/auxtrace0 /dev/auxtrace1 bash -c "
+		for ((i = 0; i < 10; i++)); do
+			work 1 300
+			echo 0 >$cpu1
+			echo 1 >$cpu1
+		done
+		work 1 300"
+	stop_busy
+	for cpu in 0 1; do
+		check_trace $cpu
+		all_gaps_counted $cpu
+		[[ $(field gaps_hotplug) -eq $((cpu * 10)) ]]
+		decoders_resume
+		row auxtrace $cpu "hotplug of CPU 1"
+	done
+}
