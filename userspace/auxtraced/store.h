@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The directory of recordings: names, sizes, and the cap on them.
+ *
+ * Files are called cpu<N>-<UTC time>.auxtrace, with .zst behind if they are compressed. The
+ * oldest of them are removed when all together would exceed the cap, whoever made them; never
+ * one that is being written. All functions may be called by any thread.
+ */
+#ifndef AUXTRACED_STORE_H
+#define AUXTRACED_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+struct store_file; /* one that is being written */
+
+struct store_totals {
+	uint64_t files;
+	uint64_t bytes;
+};
+
+/*
+ * store_open() - use a directory, that nobody else may use meanwhile
+ * @store:	out: to be let go by store_unref()
+ *
+ * Removes nothing yet: store_set_cap() does.
+ *
+ * Return: 0, or -EBUSY: another process uses it; -EACCES: it cannot be written; or what opening
+ * and reading it said.
+ */
+int store_open(struct store **store, const char *directory);
+
+struct store *store_ref(struct store *store);
+void store_unref(struct store *store);
+
+const char *store_directory(const struct store *store);
+
+/* @cap: bytes, 0: none. Removes files as needed. */
+void store_set_cap(struct store *store, uint64_t cap);
+
+/*
+ * store_file_new() - a name for a new file, which is not made here
+ * @path:	out: of PATH_MAX bytes
+ * @after:	how many names in a row turned out to be taken
+ *
+ * Return: to be ended by store_file_end(); NULL without memory.
+ */
+struct store_file *store_file_new(struct store *store, unsigned int cpu, bool compressed,
+				  unsigned int after, char *path);
+
+/* The file has @size bytes, or is about to have. Removes others as needed, before. */
+void store_file_grow(struct store_file *file, uint64_t size);
+
+/* Nobody writes to it any more. @keep: it is there. */
+void store_file_end(struct store_file *file, bool keep);
+
+/* Puts its name on the disk, by fsync(2) of the directory. 0 or -errno. */
+int store_file_sync(struct store_file *file);
+
+struct store_totals store_totals(struct store *store);
+
+#endif
