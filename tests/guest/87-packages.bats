@@ -91,6 +91,17 @@ node_is_ours() { [[ $(stat -c '%G %a' /dev/auxtrace0 /dev/auxtrace1 | uniq) == "
 	[[ $output == *"problem  access     you may not open /dev/auxtrace0 (mode 0640, group auxtrace)"*"usermod -aG auxtrace"* ]]
 }
 
+@test "an ordinary user neither loads nor unloads, and is told" {
+	run -1 as_user --clear-groups auxtrace unload
+	echo "$output"
+	[[ $output == "auxtrace: cannot unload: only root may unload modules: use sudo" ]]
+	auxtrace unload
+	run -1 as_user --clear-groups auxtrace load
+	echo "$output"
+	[[ $output == "auxtrace: cannot load: only root may load modules: use sudo"* ]]
+	auxtrace load
+}
+
 @test "a reader that is open: named; then unload, remove, and nothing is left" {
 	exec {fd}</dev/auxtrace0
 	run -0 auxtrace doctor
