@@ -314,7 +314,9 @@ static int set_number(const char *sysfs, unsigned int cpu, const char *name, uin
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
+	/* (What is yes or no would take 0x1 for a 0.) */
+	snprintf(text, sizeof(text), strncmp(name, "config", 6) ? "%llu" : "0x%llx",
+		 (unsigned long long)value);
 	return auxtrace_attribute_set(sysfs, cpu, name, text);
 }
 

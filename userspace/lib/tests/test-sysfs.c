@@ -230,14 +230,14 @@ static void apply(void **state)
 	check_attribute(0, "config", "0x410");
 	check_attribute(0, "config1", "0x7");
 	check_attribute(0, "config2", "0x10");
-	check_attribute(0, "period", "0x9");
+	check_attribute(0, "period", "9");
 	check_attribute(0, "exclude_user", "0");
-	check_attribute(0, "exclude_kernel", "0x1");
+	check_attribute(0, "exclude_kernel", "1");
 	assert_int_equal(auxtrace_event_apply(&before, 0, sys, NULL), 0);
 	check_attribute(0, "config", "0x10");
 	check_attribute(0, "config1", "0x10");
-	check_attribute(0, "period", "0x0");
-	check_attribute(0, "exclude_kernel", "0x0");
+	check_attribute(0, "period", "0");
+	check_attribute(0, "exclude_kernel", "0");
 
 	assert_int_equal(auxtrace_event_apply(&e, 2, sys, NULL), -EXDEV);
 	assert_int_equal(auxtrace_event_apply(&e, 3, sys, NULL), -ENODEV);

@@ -1,0 +1,174 @@
+# The tool on real devices: auxtrace list, status, record, dump.
+
+load lib
+
+setup() {
+	load_modules config="$fast"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	unload_modules
+	# The guest's disk is its memory.
+	cd / && find "$BATS_TEST_TMPDIR" -mindepth 1 -delete
+}
+
+# verified FILE CPU: its trace is the pattern, to the last byte; $output is the summary.
+verified() {
+	auxtrace dump --raw -C "$2" "$1" >raw
+	run -0 auxcheck raw
+	echo "$output"
+	[[ $(field bytes) -eq $(stat -c %s raw) ]]
+}
+
+@test "record: two CPUs in a file, until a size; every byte, and what was lost" {
+	run -0 --separate-stderr auxtrace record --size 24M --buffer-size 1M -o both
+	echo "$stderr"
+	[[ -z $output && ${stderr_lines[0]} =~ "of trace from 2 CPUs in " ]]
+	verified both 0
+	local bytes gaps told
+	bytes=$(field bytes) gaps=$(field gaps)
+	verified both 1
+	bytes=$((bytes + $(field bytes))) gaps=$((gaps + $(field gaps)))
+	[[ $bytes -ge $((24 << 20)) && $bytes -le $((40 << 20)) ]]
+	[[ $bytes -eq $(($(stat_of 0 bytes) + $(stat_of 1 bytes))) ]]
+	# Each gap is in a window, and in the summary.
+	run -0 auxtrace dump both
+	[[ $(grep -cE '^window.*  gap ' <<<"$output") -le $gaps ]]
+	[[ ${lines[0]} == "file    version 1  created 20"* ]]
+	[[ $output == *"stream  cpu 1  pmu auxtrace_sim  config 0x${fast#0x}"* ]]
+	[[ $output == *"        kernel $(uname -r)"* && $output == *"        cpu.vendor "* ]]
+	[[ $output == *"        pmu.format.rate "* && $output == *"  time_shift "* ]]
+	! grep '^damage' <<<"$output"
+	# (One more at the end of each CPU's, if there is no trace behind it.)
+	told=$(sed -nE 's/.*: ([0-9]+) gaps, .*: \1 buffer full.*/\1/p' <<<"$stderr")
+	[[ $told -ge $gaps && $told -le $((gaps + 2)) ]]
+	# What was set for this is as it was.
+	[[ $(<$class/auxtrace0/buffer_size) == "$((4 << 20))" ]]
+	state_is 0 closed
+}
+
+@test "record: a file for each CPU, compressed, until a time" {
+	setting 0 config "$(sim_config $((4 << 20)))"
+	setting 1 config "$(sim_config $((4 << 20)))"
+	mkdir out
+	run -0 auxtrace record --time 2s --compress 1 -o out
+	echo "$output"
+	[[ -f out/auxtrace0.rec && -f out/auxtrace1.rec ]]
+	[[ $(stat -c %a out/auxtrace0.rec) -eq 600 ]]
+	verified out/auxtrace0.rec 0
+	verified out/auxtrace1.rec 1
+	! auxtrace dump out/*.rec | grep '^damage'
+	# They are not overwritten unless that is asked for.
+	run -1 --separate-stderr auxtrace record --time 1s -o out
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == *"out/auxtrace0.rec is there already: --force"* ]]
+	state_is 0 closed
+	run -0 auxtrace record --force --quiet --size 1K -C 1 -o out
+	[[ -z $output ]]
+	verified out/auxtrace1.rec 1
+}
+
+@test "record: Ctrl-C and SIGTERM end it with all that was traced" {
+	local signal
+	# So slow that there is never a watermark's worth, and no flush.
+	setting 0 config "$(sim_config $((64 << 10)))"
+	setting 0 flush_ms 0
+	for signal in INT TERM; do
+		auxtrace record -f -C 0 -o a 2>messages & pid=$!
+		wait_until state_is 0 running
+		sleep 1
+		kill -"$signal" "$pid"
+		wait "$pid"
+		cat messages
+		grep -q 'no trace is missing' messages
+		auxtrace dump a | tail -n 1 | grep '  last$'
+		verified a 0
+		[[ $(field bytes) -gt 1000 ]]
+	done
+}
+
+@test "record: offline CPUs are left out, with a note" {
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	run -0 auxtrace record -s 1K -o a
+	[[ $output == *"CPU 1 is offline: left out"* && $output == *"from 1 CPU in"* ]]
+	verified a 0
+	run -1 auxtrace record -s 1K -C 1 -o b
+	[[ $output == *"none of these CPUs is online" && ! -e b ]]
+}
+
+@test "record: a CPU that goes and comes back" {
+	setting 1 config "$(sim_config $((4 << 20)))"
+	auxtrace record -C 1 -o a 2>messages & pid=$!
+	wait_until state_is 1 running
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	wait_until state_is 1 offline
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	before=$(stat_of 1 bytes)
+	wait_until eval '(($(stat_of 1 bytes) > before + 100000))'
+	kill "$pid"
+	wait "$pid"
+	cat messages
+	grep -q '1 CPU offline' messages
+	auxtrace dump a | grep -E '^window.*  gap [^ ]+.*  hotplug'
+	auxtrace dump -r a | auxcheck --restarts -
+}
+
+@test "record: a device in use is refused, or waited for" {
+	exec {fd}</dev/auxtrace0
+	run -1 auxtrace record -s 1K -o a
+	[[ ${#lines[@]} -eq 1 && $output == "auxtrace: /dev/auxtrace0 is in use by "*"; --wait waits for it" ]]
+	run -1 auxtrace record -s 1K -b 1M -o a
+	[[ ${#lines[@]} -eq 1 && $output == "auxtrace: /dev/auxtrace0 is in use by "*"; --wait waits for it" ]]
+	auxtrace record --wait -s 1K -b 1M -o a 2>messages {fd}<&- & pid=$!
+	wait_until grep -q "in use: waiting" messages
+	state_is 1 closed
+	exec {fd}<&-
+	wait "$pid"
+	verified a 0
+	# The wait can be broken off.
+	exec {fd}</dev/auxtrace0
+	auxtrace record --wait -s 1K -o b 2>messages {fd}<&- & pid=$!
+	wait_until grep -q "in use: waiting" messages
+	kill "$pid"
+	run -1 bash -c "tail --pid=$pid -f /dev/null; grep 'broken off' messages && exit 1"
+	[[ ! -e b ]]
+	exec {fd}<&-
+}
+
+@test "list and status, also while a device is open" {
+	exec {fd}</dev/auxtrace1
+	run -0 auxtrace list
+	[[ $output == *"auxtrace_sim "*" yes "*"/dev/auxtrace1 "*" yes "* ]]
+	run -0 auxtrace list --json
+	python3 -c 'import json, sys; d = json.load(sys.stdin)
+assert [x["cpu"] for x in d["devices"]] == [0, 1] and d["devices"][0]["you"] is True
+assert {"auxtrace_sim"} <= {p["name"] for p in d["pmus"] if p["used"]}' <<<"$output"
+	head -c 100000 <&$fd >/dev/null
+	wait_until state_is 1 full
+	run -0 auxtrace status -C 1
+	[[ ${#lines[@]} -eq 2 && ${lines[1]} == "    1 full "*"4M "*auxtrace_sim ]]
+	run -0 auxtrace status --json -n 2 -i 100ms
+	[[ ${#lines[@]} -eq 2 ]]
+	python3 -c 'import json, sys; d = json.loads(sys.stdin.read().splitlines()[1])["devices"]
+assert d[1]["bytes"] >= 100000 and d[1]["state"] == "full" and "rate" in d[1]
+assert d[1]["buffer_size"] == 4 << 20 and d[0]["state"] == "closed"' <<<"$output"
+	exec {fd}<&-
+}
+
+@test "dump: a device, live" {
+	setting 0 config "$(sim_config $((1 << 20)))"
+	run -0 auxtrace dump -n 3 /dev/auxtrace0
+	[[ $(grep -c ^window <<<"$output") -eq 3 && $output == *"stream  cpu 0  "* ]]
+	auxtrace dump -r /dev/auxtrace0 >raw & pid=$!
+	wait_until eval '(($(stat -c %s raw) > 100000))'
+	kill -INT "$pid"
+	wait "$pid"
+	run -0 auxcheck raw
+	[[ $(field bytes) -gt 100000 ]]
+	state_is 0 closed
+	exec {fd}</dev/auxtrace0
+	run -1 auxtrace dump /dev/auxtrace0
+	[[ ${#lines[@]} -eq 1 && $output == *"in use"* ]]
+	exec {fd}<&-
+}
