@@ -28,7 +28,10 @@ contents() { dpkg-deb --fsys-tarfile "$(deb "$1")" | tar -t | sed -n 's#^\.##; /
 	for file in /usr/bin/auxtrace /usr/share/man/man1/auxtrace-load.1.gz \
 		/usr/share/man/man4/auxtrace.4.gz /usr/share/bash-completion/completions/auxtrace \
 		/usr/lib/sysusers.d/auxtrace.conf /usr/lib/udev/rules.d/60-auxtrace.rules \
-		/usr/share/doc/auxtrace/examples/modprobe.conf; do
+		/usr/share/doc/auxtrace/examples/modprobe.conf \
+		/usr/sbin/auxtraced '\(/usr\)\?/lib/systemd/system/auxtraced.service' \
+		/usr/lib/tmpfiles.d/auxtraced.conf /etc/auxtrace/auxtraced.conf \
+		/usr/share/man/man8/auxtraced.8.gz /usr/share/man/man5/auxtraced.conf.5.gz; do
 		grep -qx "$file" "$BATS_TEST_TMPDIR/list"
 	done
 	run ! grep -E '/usr/src|/usr/include|\.(ko|so)' "$BATS_TEST_TMPDIR/list"
@@ -39,6 +42,14 @@ contents() { dpkg-deb --fsys-tarfile "$(deb "$1")" | tar -t | sed -n 's#^\.##; /
 	mkdir -p "$BATS_TEST_TMPDIR/root/etc"
 	systemd-sysusers --root="$BATS_TEST_TMPDIR/root"
 	grep -q '^auxtrace:' "$BATS_TEST_TMPDIR/root/etc/group"
+	grep -q '^auxtraced:' "$BATS_TEST_TMPDIR/root/etc/passwd"
+}
+
+@test "the daemon is not started by installing, and its configuration is the administrator's" {
+	dpkg-deb --info "$(deb auxtrace)" conffiles | grep -qx /etc/auxtrace/auxtraced.conf
+	run -0 dpkg-deb --info "$(deb auxtrace)" postinst
+	# What was enabled stays so; what runs is started anew by an upgrade only.
+	[[ $output == *"debian-installed 'auxtraced.service'"* && $output != *"_dh_action=start"* ]]
 }
 
 @test "the module's package: DKMS builds what is in it" {
