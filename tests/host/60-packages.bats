@@ -59,7 +59,7 @@ contents() { dpkg-deb --fsys-tarfile "$(deb "$1")" | tar -t | sed -n 's#^\.##; /
 	cd "$BATS_TEST_TMPDIR/root/usr/src/auxtrace-$(<"$top/VERSION")"
 	# The same files as by make install-module.
 	diff <(find . -type f | sort) <(cd "$top" && {
-		git ls-files -co --exclude-standard module | grep -E '\.[ch]$|/Kbuild$' | sed 's#^#./#'
+		git ls-files -co --exclude-standard module | grep -E '\.[ch]$|/Kbuild[^/]*$' | sed 's#^#./#'
 		printf './%s\n' Kbuild VERSION dkms.conf
 	} | sort)
 	dpkg-deb --info "$(deb auxtrace-dkms)" postinst | grep -q "DKMS_VERSION=$(<"$top/VERSION")"
