@@ -156,3 +156,15 @@ all_is_there() {
 	# (What the other did not read is nowhere.)
 	all_is_there 1
 }
+
+@test "without the module it waits for it" {
+	unload_modules
+	start
+	wait_until grep -q "there are no devices: load the module" log
+	load_modules config="$slow"
+	records 0
+	records 1
+	wait_until reached 'windows_total{cpu="0"}' 2
+	terminate
+	all_is_there
+}
