@@ -125,10 +125,13 @@ static int parse_period(const char *text, u64 *value)
 	return parse_u64(text, value) || *value > S64_MAX ? -EINVAL : 0;
 }
 
+/* kstrtobool() looks at the first character alone: 0x1 would be 0, and 10 be 1. */
 static int parse_bool(const char *text, u64 *value)
 {
 	bool on;
 
+	if (isdigit(*text))
+		return parse_u64(text, value) || *value > 1 ? -EINVAL : 0;
 	if (kstrtobool(text, &on))
 		return -EINVAL;
 	*value = on;

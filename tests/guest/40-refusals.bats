@@ -256,7 +256,7 @@ displaced_btf() {
 		buffer_size=0 buffer_size=4096 buffer_size=12345678 buffer_size=4G buffer_size=
 		watermark=-5 watermark=8M flush_ms=-1 flush_ms=soon format=cooked
 		config=red config="$(sim_config 100 7)" config1=0x10 config1=1
-		period=-1 exclude_user=maybe exclude_kernel=7
+		period=-1 exclude_user=maybe exclude_kernel=7 exclude_user=10 exclude_user=0x10
 	)
 	for pair in "${bad[@]}"; do
 		name=${pair%%=*} value=${pair#*=}
@@ -269,6 +269,13 @@ displaced_btf() {
 		fi
 		refused "Invalid argument" "auxtrace0: .*($name=.*refused|a watermark is at most)" setting 0 "$name" "$value"
 		[[ $(<$class/auxtrace0/$name) == "$old" ]]
+	done
+	for value in 0x1 0 1 n y 0x0 on off; do
+		setting 0 exclude_user "$value"
+		case $value in
+		*1 | y | on) [[ $(<$class/auxtrace0/exclude_user) -eq 1 ]] ;;
+		*) [[ $(<$class/auxtrace0/exclude_user) -eq 0 ]] ;;
+		esac
 	done
 	setting 0 watermark 2M
 	refused "Invalid argument" "a watermark is at most the buffer" setting 0 buffer_size 1M
