@@ -22,6 +22,11 @@ verified() {
 	[[ $(field bytes) -eq $(stat -c %s raw) ]]
 }
 
+# as_user COMMAND...: an ordinary user, in the group 12345.
+as_user() {
+	setpriv --reuid 12345 --regid 12345 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+}
+
 @test "record: two CPUs in a file, until a size; every byte, and what was lost" {
 	run -0 --separate-stderr auxtrace record --size 24M --buffer-size 1M -o both
 	echo "$stderr"
@@ -69,6 +74,29 @@ verified() {
 	verified out/auxtrace1.rec 1
 }
 
+@test "record: a command, whose exit code is that of the recording" {
+	setting 0 config "$(sim_config $((1 << 20)))"
+	run -7 auxtrace record -C 0 -o a -- bash -c 'sleep 1; exit 7'
+	echo "$output"
+	verified a 0
+	[[ $(field bytes) -gt 0 ]]
+	state_is 0 closed
+	run -137 auxtrace record -f -C 0 -o a -- bash -c 'kill -KILL $$'
+	run -127 auxtrace record -f -C 0 -o a -- ./nothing
+	[[ $output == "auxtrace: cannot run ./nothing: No such file or directory" ]]
+	# However short it is, there is trace.
+	run -0 auxtrace record -f -C 0 -o a -- true
+	verified a 0
+	[[ $(field bytes) -gt 0 ]]
+	# What it prints is not in the recording.
+	auxtrace record -C 0 -o - -- echo text >b 2>messages
+	grep text messages
+	verified b 0
+	# A limit ends it.
+	run -143 auxtrace record -f -C 0 -o a --time 1s -- sleep 1000
+	verified a 0
+}
+
 @test "record: Ctrl-C and SIGTERM end it with all that was traced" {
 	local signal
 	# So slow that there is never a watermark's worth, and no flush.
@@ -114,6 +142,25 @@ verified() {
 	auxtrace dump -r a | auxcheck --restarts -
 }
 
+@test "record: -e sets the PMU's terms for the time of the recording" {
+	[[ $(<$class/auxtrace0/config) == "$fast" ]]
+	run -0 auxtrace record -s 64K -C 0 -e auxtrace_sim/rate=0x200000,chunk=4096/u -o a
+	[[ $(<$class/auxtrace0/config) == "$fast" && $(<$class/auxtrace0/exclude_kernel) == 0 ]]
+	run -0 auxtrace dump a
+	[[ $output == *"  config $(sim_config $((2 << 20)) 4096) "*"  exclude_kernel  "* ]]
+	verified a 0
+	# What is wrong is told in one line, and nothing is done.
+	run -2 auxtrace record -e auxtrace_sim/frob/ -o b
+	[[ ${#lines[@]} -eq 1 && $output == *"auxtrace_sim has no term 'frob': there are "*rate* ]]
+	run -1 auxtrace record -e software/config=1/ -o b
+	[[ $output == *"CPU 0 has another PMU than software: "* ]]
+	run -1 auxtrace record -b 4K -o b
+	[[ $output == *"CPU 0 refuses the settings"* ]]
+	run -1 auxtrace record -C 5 -o b
+	[[ $output == *"CPU 5 has no device; auxtrace list "* ]]
+	[[ ! -e b && $(<$class/auxtrace0/config) == "$fast" ]]
+}
+
 @test "record: a device in use is refused, or waited for" {
 	exec {fd}</dev/auxtrace0
 	run -1 auxtrace record -s 1K -o a
@@ -134,6 +181,46 @@ verified() {
 	run -1 bash -c "tail --pid=$pid -f /dev/null; grep 'broken off' messages && exit 1"
 	[[ ! -e b ]]
 	exec {fd}<&-
+}
+
+@test "record: a full disk ends it, and the file is whole" {
+	mkdir small
+	mount -t tmpfs -o size=1M none small
+	run -1 auxtrace record -C 0 -b 64K -o small/a
+	echo "$output"
+	[[ $output == *"cannot write small/a: No space left on device; it is whole up to there"* ]]
+	cp small/a .
+	umount small
+	verified a 0
+	[[ $(field bytes) -gt $((500 << 10)) ]]
+	run -0 auxtrace dump a
+	! grep '^damage' <<<"$output"
+}
+
+@test "permissions: a user needs CAP_PERFMON, or group_access and the group" {
+	# Where an ordinary user gets at it.
+	local tool=/run/tool/auxtrace
+	install -d -m 777 /run/tool
+	cp "$(readlink -f "$(command -v auxtrace)")" "$tool"
+	cp "$(dirname "$(readlink -f "$(command -v auxtrace)")")/../lib/libauxtrace.so.0" /run/tool
+	export LD_LIBRARY_PATH=/run/tool
+	cd /run/tool
+	run -1 as_user "$tool" record -s 1K -C 0 -o a
+	[[ ${#lines[@]} -eq 1 && $output == *"permission denied: it takes CAP_PERFMON, or group_access=1"* ]]
+	run -0 --separate-stderr as_user "$tool" list
+	[[ $output == *"/dev/auxtrace0 "*" no   CAP_PERFMON"* ]]
+	echo 1 >/sys/module/auxtrace/parameters/group_access
+	chgrp 12345 /dev/auxtrace0
+	chmod 640 /dev/auxtrace0
+	run -0 as_user "$tool" list
+	[[ $output == *"/dev/auxtrace0 "*" yes  group 12345, root"* ]]
+	[[ $output == *"/dev/auxtrace1 "*" no   root"* ]]
+	run -0 as_user "$tool" record -s 1K -C 0 -o a
+	verified a 0
+	run -1 as_user "$tool" record -s 1K -C 0 -b 1M -o b
+	[[ ${#lines[@]} -eq 1 && $output == *"cannot change the settings of CPU 0: only root may"* ]]
+	run -0 as_user "$tool" status
+	[[ $output == *"    0 closed "* ]]
 }
 
 @test "list and status, also while a device is open" {
