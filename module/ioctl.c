@@ -5,7 +5,9 @@
  */
 #include <linux/auxtrace.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "device.h"
@@ -17,28 +19,19 @@ union sized {
 	struct auxtrace_status status;
 };
 
-/* All that a caller may say, but for the size, is zero. */
-static bool is_zero_behind_size(const union sized *arg, size_t ksize)
-{
-	return !memchr_inv((const char *)arg + sizeof(arg->size), 0,
-			   ksize - sizeof(arg->size));
-}
-
-/* Reads the caller's struct, of which the module knows @ksize bytes. */
+/*
+ * Reads the caller's struct, of which the module knows @ksize bytes. What is for the
+ * module to fill in may be anything: of an earlier call, for one.
+ */
 static int get_sized(union sized *arg, size_t ksize, void __user *user, u32 *usize)
 {
-	int ret;
-
 	if (get_user(*usize, (u32 __user *)user))
 		return -EFAULT;
 	if (*usize < sizeof(arg->size))
 		return -EINVAL;
 	if (*usize > PAGE_SIZE)
 		return -E2BIG;
-	ret = copy_struct_from_user(arg, ksize, user, *usize);
-	if (ret)
-		return ret;
-	return is_zero_behind_size(arg, ksize) ? 0 : -EINVAL;
+	return copy_struct_from_user(arg, ksize, user, *usize);
 }
 
 static int put_sized(union sized *arg, size_t ksize, void __user *user, u32 usize)
@@ -49,24 +42,28 @@ static int put_sized(union sized *arg, size_t ksize, void __user *user, u32 usiz
 
 static int ioctl_info(struct auxtrace_stream *stream, void __user *user)
 {
-	union sized arg = {};
+	union sized arg;
 	u32 usize;
 	int ret = get_sized(&arg, sizeof(arg.info), user, &usize);
 
 	if (ret)
 		return ret;
+	if (arg.info.reserved)
+		return -EINVAL;
+	memset(&arg, 0, sizeof(arg));
 	auxtrace_stream_info(stream, &arg.info);
 	return put_sized(&arg, sizeof(arg.info), user, usize);
 }
 
 static int ioctl_status(struct auxtrace_stream *stream, void __user *user)
 {
-	union sized arg = {};
+	union sized arg;
 	u32 usize;
 	int ret = get_sized(&arg, sizeof(arg.status), user, &usize);
 
 	if (ret)
 		return ret;
+	memset(&arg, 0, sizeof(arg));
 	auxtrace_stream_status(stream, &arg.status);
 	return put_sized(&arg, sizeof(arg.status), user, usize);
 }

@@ -146,9 +146,7 @@ enum auxtrace_consumer {
  * @driver_flags: which of %AUXTRACE_WINDOW_TRUNCATED, %AUXTRACE_WINDOW_PARTIAL and
  *		%AUXTRACE_WINDOW_COLLISION windows can have: what the kernel lets
  *		us know
- * @reserved:	0
- *
- * To the module all but @size must be zero.
+ * @reserved:	0, also in what the caller gives, else EINVAL
  */
 struct auxtrace_info {
 	__u32 size;
@@ -193,8 +191,6 @@ struct auxtrace_info {
  * @partial:	likewise, with %PERF_AUX_FLAG_PARTIAL
  * @collision:	likewise, with %PERF_AUX_FLAG_COLLISION
  * @reports_lost: reports of the driver that there was no room for
- *
- * To the module all but @size must be zero.
  */
 struct auxtrace_status {
 	__u32 size;
@@ -222,9 +218,9 @@ struct auxtrace_status {
 /*
  * Of INFO and STATUS only type, number and direction are looked at: the size in
  * the number is that of the struct at the time the caller was compiled, and the
- * struct's own size member says the same. A module that knows less than the
- * caller insists on zeroes in the rest (else E2BIG); one that knows more fills in
- * what the caller knows.
+ * struct's own size member says the same. The members that are filled in may be
+ * anything before. A module that knows less than the caller insists on zeroes in
+ * the rest (else E2BIG); one that knows more fills in what the caller knows.
  *
  * START and STOP are idempotent. STOP publishes the rest; when that is read,
  * reads return 0. FLUSH publishes now, and returns the number of new bytes.
