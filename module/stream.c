@@ -45,15 +45,18 @@ static bool something_to_do(struct auxtrace_stream *s)
 
 /*
  * Bytes from the tail that one read may take: up to the head, or to the first gap
- * but the @gaps_here that are right at the tail, also one that is still to be told.
+ * but the @gaps_here (out) that are right at the tail, also one that is still to be
+ * told.
  */
-unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int gaps_here)
+unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int *gaps_here)
 {
 	unsigned long n = auxtrace_head(s) - s->tail;
 
+	/* Behind the head: what was reported up to there. Can queue gaps. */
 	auxtrace_collect_reports(s);
-	if (gaps_here < s->nr_gaps)
-		n = auxtrace_nth_gap(s, gaps_here)->at - s->tail;
+	*gaps_here = auxtrace_gaps_at_tail(s);
+	if (*gaps_here < s->nr_gaps)
+		n = auxtrace_nth_gap(s, *gaps_here)->at - s->tail;
 	if (s->truncated && (long)(s->truncated_at - s->tail) > 0)
 		n = min(n, s->truncated_at - s->tail);
 	return n;
@@ -79,13 +82,12 @@ void auxtrace_give_payload(struct auxtrace_stream *s, unsigned long n)
 /* A gap right before the tail is crossed only by the first copy of a read. */
 static long take_raw(struct auxtrace_stream *s, size_t want, bool first)
 {
-	unsigned int gaps_here = auxtrace_gaps_at_tail(s);
-	unsigned long n;
+	unsigned int gaps_here;
+	unsigned long n = auxtrace_readable(s, &gaps_here);
 
-	if (gaps_here && !first)
+	if (!n || (gaps_here && !first))
 		return 0;
-	n = min_t(unsigned long, auxtrace_readable(s, gaps_here), want);
-	return n ? auxtrace_take_payload(s, n) : 0;
+	return auxtrace_take_payload(s, min(n, want));
 }
 
 static void give_raw(struct auxtrace_stream *s, unsigned long n)

@@ -238,6 +238,6 @@ void auxtrace_window_give(struct auxtrace_stream *s, unsigned long n);
 /* stream.c; with @lock held */
 long auxtrace_take_payload(struct auxtrace_stream *s, unsigned long n);
 void auxtrace_give_payload(struct auxtrace_stream *s, unsigned long n);
-unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int gaps_here);
+unsigned long auxtrace_readable(struct auxtrace_stream *s, unsigned int *gaps_here);
 
 #endif /* AUXTRACE_STREAM_INTERNAL_H */

@@ -62,15 +62,14 @@ static u32 pop_gaps(struct auxtrace_stream *s, unsigned int gaps_here, u64 *ns)
 static bool begin(struct auxtrace_stream *s, bool first)
 {
 	struct auxtrace_framer *f = &s->framer;
-	unsigned int gaps_here = auxtrace_gaps_at_tail(s);
-	unsigned long size;
+	unsigned int gaps_here;
+	unsigned long size = auxtrace_readable(s, &gaps_here);
 	u64 gap_time = 0;
 	u32 flags;
 	bool last;
 
 	if (gaps_here && !first)
 		return false;
-	size = auxtrace_readable(s, gaps_here);
 	last = s->ended && s->tail + size == auxtrace_head(s);
 	if (!size && (!last || s->last_given))
 		return false;

@@ -36,8 +36,8 @@ static void expect_window_at(struct kunit *test, struct fixture *f, const u8 *da
 	KUNIT_ASSERT_EQ(test, on_the_wire(size), got);
 	KUNIT_EXPECT_MEMEQ(test, data, "AUXW", 4);
 	KUNIT_EXPECT_EQ(test, le32(AUXTRACE_WINDOW_MAGIC), w->magic);
-	KUNIT_EXPECT_EQ(test, le32(HEADER), w->header_size);
-	KUNIT_EXPECT_EQ(test, le32(AUXTRACE_WINDOW_VERSION), w->version);
+	KUNIT_EXPECT_EQ(test, le16(HEADER), w->header_size);
+	KUNIT_EXPECT_EQ(test, le16(AUXTRACE_WINDOW_VERSION), w->version);
 	KUNIT_EXPECT_EQ(test, le32(flags), w->flags & ~le32(REPORTS));
 	KUNIT_EXPECT_EQ(test, le32(f->cpu), w->cpu);
 	KUNIT_EXPECT_EQ(test, le64(seq), w->seq);
