@@ -30,7 +30,7 @@ static int tend_streams(unsigned int cpu)
 		if (s->cpu != cpu)
 			continue;
 		set_bit(0, &s->cpu_changed);
-		schedule_work(&s->tend);
+		queue_work(system_unbound_wq, &s->tend);
 	}
 	spin_unlock(&streams_lock);
 	return 0;

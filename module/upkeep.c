@@ -244,7 +244,7 @@ static void on_wake(struct auxtrace_counter *counter, bool stopped)
 	atomic64_inc(&s->stats->wakeups);
 	/* Also where a stop is known: the event may be about to be started again. */
 	if (stopped)
-		schedule_work(&s->tend);
+		queue_work(system_unbound_wq, &s->tend);
 	wake_up_interruptible_all(&s->wait);
 }
 
@@ -541,9 +541,9 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
 
 	if (!delay || READ_ONCE(s->ended))
 		return;
-	if (!queue_delayed_work(system_wq, &s->flush, delay) && futile &&
+	if (!queue_delayed_work(system_unbound_wq, &s->flush, delay) && futile &&
 	    time_after(READ_ONCE(s->flush.timer.expires), jiffies + delay))
-		mod_delayed_work(system_wq, &s->flush, delay);
+		mod_delayed_work(system_unbound_wq, &s->flush, delay);
 }
 
 /**
@@ -651,7 +651,7 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
 	auxtrace_hotplug_add(s);
 	set_bit(0, &s->cpu_changed);
-	schedule_work(&s->tend);
+	queue_work(system_unbound_wq, &s->tend);
 	return 0;
 }
 
