@@ -82,8 +82,16 @@ as_user() {
 	[[ $(field bytes) -gt 0 ]]
 	state_is 0 closed
 	run -137 auxtrace record -f -C 0 -o a -- bash -c 'kill -KILL $$'
+	# A recording that is there outlives a command that is not.
+	cp a before
 	run -127 auxtrace record -f -C 0 -o a -- ./nothing
 	[[ $output == "auxtrace: cannot run ./nothing: No such file or directory" ]]
+	run -127 auxtrace record -f -C 0 -o a -- nosuchcommand
+	run -126 auxtrace record -f -C 0 -o a -- ./before
+	[[ $output == "auxtrace: cannot run ./before: Permission denied" ]]
+	cmp a before
+	run -1 auxtrace record -C 0 -o new/
+	[[ $output == "auxtrace: there is no directory new/: make it, or leave the '/' out" ]]
 	# However short it is, there is trace.
 	run -0 auxtrace record -f -C 0 -o a -- true
 	verified a 0

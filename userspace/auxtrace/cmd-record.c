@@ -258,8 +258,10 @@ static int write_failed(const struct recording *r)
 
 static int run(struct recording *r)
 {
-	int ret = open_devices(r), close_ret;
+	/* Before files that are there are overwritten. */
+	int ret = check_command(r), close_ret;
 
+	ret = ret ?: open_devices(r);
 	if (ret)
 		return ret;
 	ret = open_outputs(r);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,6 +211,8 @@ int open_devices(struct recording *r)
 
 static int output_error(const char *path, int error)
 {
+	if (error == -EISDIR)
+		return fail("there is no directory %s: make it, or leave the '/' out", path);
 	if (error == -EEXIST)
 		return fail("%s is there already: --force overwrites files, -o names another",
 			    path);
@@ -301,6 +304,51 @@ uint64_t output_size(const struct recording *r)
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
+static int command_error(const char *name, int error)
+{
+	fail("cannot run %s: %s", name, strerror(error));
+	return error == ENOENT ? 127 : 126;
+}
+
+/* Could it be run? 0, or an errno: EACCES where it is found, but not a program. */
+static int try_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return errno;
+	return S_ISREG(st.st_mode) && !access(path, X_OK) ? 0 : EACCES;
+}
+
+/* As execvp() does. It may still fail for what only the kernel knows. */
+int check_command(const struct recording *r)
+{
+	const char *path = getenv("PATH") ?: "/bin:/usr/bin", *name, *end;
+	char program[PATH_MAX];
+	int error = ENOENT, one;
+
+	if (!r->argv)
+		return EXIT_OK;
+	name = r->argv[0];
+	if (strchr(name, '/')) {
+		error = try_program(name);
+		return error ? command_error(name, error) : EXIT_OK;
+	}
+	for (; *name; path = end + 1) {
+		end = strchrnul(path, ':');
+		snprintf(program, sizeof(program), "%.*s%s%s", (int)(end - path), path,
+			 end > path ? "/" : "", name);
+		one = try_program(program);
+		if (!one)
+			return EXIT_OK;
+		if (one == EACCES)
+			error = EACCES;
+		if (!*end)
+			break;
+	}
+	return command_error(name, error);
+}
+
 __attribute__((noreturn)) static void run_child(const struct recording *r, int report)
 {
 	sigset_t none;
@@ -344,6 +392,5 @@ int start_command(struct recording *r)
 	close(report[0]);
 	if (n != sizeof(error))
 		return EXIT_OK;
-	fail("cannot run %s: %s", r->argv[0], strerror(error));
-	return error == ENOENT ? 127 : 126;
+	return command_error(r->argv[0], error);
 }

@@ -100,6 +100,9 @@ uint64_t output_size(const struct recording *r);
 /* start_command() - run the command. Return: EXIT_OK, or what to exit with, after a line. */
 int start_command(struct recording *r);
 
+/* EXIT_OK, or what to exit with, after a line that says why: there is no such command. */
+int check_command(const struct recording *r);
+
 /* ---- record-loop.c ---- */
 
 /*
