@@ -239,7 +239,8 @@ EXPORT const char *auxtrace_open_error(int error)
 		return "no such device: load the module (modprobe auxtrace), or name a CPU that "
 		       "its PMU covers";
 	case -ENOTTY:
-		return "not a device of auxtrace: remove the file, and load the module";
+		return "not a device of auxtrace: if it is a plain file, remove it; load the "
+		       "module";
 	case -EACCES:
 		return "permission denied: it takes CAP_PERFMON, or group_access=1 and the group "
 		       "of the node";
