@@ -223,9 +223,14 @@ struct auxtrace_status {
  * the rest (else E2BIG); one that knows more fills in what the caller knows.
  *
  * START and STOP are idempotent. STOP publishes the rest; when that is read,
- * reads return 0. FLUSH publishes now, and returns the number of new bytes.
- * SET_FORMAT takes an enum auxtrace_format, before the first read (else EBUSY).
- * SET_WAKE_BYTES takes 1 to the size of the buffer.
+ * reads return 0. The argument of the others is a pointer. FLUSH publishes now, and
+ * stores the number of new bytes there. SET_FORMAT takes an enum auxtrace_format from
+ * there, before the first read (else EBUSY), be it one that found nothing.
+ * SET_WAKE_BYTES takes how many bytes of trace, without headers, poll waits for: 1 to
+ * the size of the buffer.
+ *
+ * In the framed format a read returns what there is of windows, up to the next gap:
+ * several, or a part of one, of which the next read returns the rest.
  */
 #define AUXTRACE_IOC_INFO	_IOWR(AUXTRACE_IOC_TYPE, 0x00, struct auxtrace_info)
 #define AUXTRACE_IOC_STATUS	_IOWR(AUXTRACE_IOC_TYPE, 0x01, struct auxtrace_status)
