@@ -10,7 +10,6 @@
 #include <linux/cpuhotplug.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
-#include <linux/workqueue.h>
 
 #include "hotplug.h"
 #include "stream_internal.h"
@@ -30,7 +29,7 @@ static int tend_streams(unsigned int cpu)
 		if (s->cpu != cpu)
 			continue;
 		set_bit(0, &s->cpu_changed);
-		queue_work(system_unbound_wq, &s->tend);
+		auxtrace_queue_tend(s);
 	}
 	spin_unlock(&streams_lock);
 	return 0;

@@ -260,7 +260,7 @@ __poll_t auxtrace_stream_poll(struct auxtrace_stream *s, struct file *file,
 		auxtrace_arm_flush(s);
 	if (!READ_ONCE(s->ended) && !auxtrace_waits_for_reader(s) &&
 	    auxtrace_counter_seems_stopped(&s->counter))
-		queue_work(system_unbound_wq, &s->tend);
+		auxtrace_queue_tend(s);
 	if (at_end(s))
 		mask |= EPOLLHUP;
 	if (gap_to_read(s))

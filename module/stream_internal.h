@@ -147,8 +147,8 @@ struct auxtrace_framer {
  * @first_mark:	index of the oldest
  * @nr_marks:	how many
  * @cpu_changed: bit 0: the CPU has gone or is back, for @tend to see; atomic
- * @tend:	looks after the event: auxtrace_tend_work()
- * @flush:	publishes what is below the watermark: auxtrace_flush_work()
+ * @tend:	looks after the event: tend_work() in upkeep.c
+ * @flush:	publishes what is below the watermark: flush_work_fn(), likewise
  */
 struct auxtrace_stream {
 	const struct auxtrace_pmu *pmu;
@@ -203,6 +203,12 @@ struct auxtrace_stream {
 	struct work_struct tend;
 	struct delayed_work flush;
 };
+
+/* Has the event looked after, on whatever CPU has time. Context: any. */
+static inline void auxtrace_queue_tend(struct auxtrace_stream *s)
+{
+	queue_work(system_unbound_wq, &s->tend);
+}
 
 static inline void auxtrace_count(u64 *statistic, u64 n)
 {

@@ -244,7 +244,7 @@ static void on_wake(struct auxtrace_counter *counter, bool stopped)
 	atomic64_inc(&s->stats->wakeups);
 	/* Also where a stop is known: the event may be about to be started again. */
 	if (stopped)
-		queue_work(system_unbound_wq, &s->tend);
+		auxtrace_queue_tend(s);
 	wake_up_interruptible_all(&s->wait);
 }
 
@@ -651,7 +651,7 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
 	auxtrace_hotplug_add(s);
 	set_bit(0, &s->cpu_changed);
-	queue_work(system_unbound_wq, &s->tend);
+	auxtrace_queue_tend(s);
 	return 0;
 }
 
