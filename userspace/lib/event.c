@@ -69,17 +69,13 @@ static bool parse_number(const char *text, uint64_t *value)
 /* Appends the names in the folder, as long as there is room. */
 static void list_names(char *text, size_t size, const char *sysfs, const char *folder)
 {
-	int fd = sysfs_open(sysfs, O_RDONLY | O_DIRECTORY, "%s", folder);
-	DIR *files = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	size_t n = 0;
+	DIR *files;
 
 	*text = '\0';
-	if (!files) {
-		if (fd >= 0)
-			close(fd);
+	if (sysfs_opendir(&files, sysfs, folder))
 		return;
-	}
 	while ((entry = readdir(files))) {
 		if (*entry->d_name == '.' || n + strlen(entry->d_name) + 3 > size)
 			continue;

@@ -5,6 +5,7 @@
 #ifndef AUXTRACE_INTERNAL_H
 #define AUXTRACE_INTERNAL_H
 
+#include <dirent.h>
 #include <endian.h>
 #include <stdarg.h>
 #include <string.h>
@@ -35,6 +36,9 @@ static inline uint64_t align8(uint64_t n)
 }
 
 /* ---- sysfs.c ---- */
+
+/* Opens a folder below @sysfs. 0, or -errno. */
+int sysfs_opendir(DIR **folder, const char *sysfs, const char *path);
 
 /* Opens the file whose name the format makes below @sysfs. The descriptor, or -errno. */
 int sysfs_open(const char *sysfs, int flags, const char *format, ...)

@@ -357,16 +357,12 @@ static int note_midr(struct auxtrace_stream *stream, const char *sysfs)
 static int note_folder(struct auxtrace_stream *stream, const char *sysfs, const char *folder,
 		       const char *prefix)
 {
-	int fd = sysfs_open(sysfs, O_RDONLY | O_DIRECTORY, "%s", folder);
-	DIR *files = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	int ret = 0;
+	DIR *files;
 
-	if (!files) {
-		if (fd >= 0)
-			close(fd);
+	if (sysfs_opendir(&files, sysfs, folder))
 		return 0;
-	}
 	while (!ret && (entry = readdir(files))) {
 		const char *name = entry->d_name;
 		char key[sizeof(entry->d_name) + 16], path[512 + sizeof(entry->d_name)];

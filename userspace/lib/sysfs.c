@@ -49,6 +49,19 @@ int sysfs_open(const char *sysfs, int flags, const char *format, ...)
 	return fd;
 }
 
+int sysfs_opendir(DIR **folder, const char *sysfs, const char *path)
+{
+	int fd = sysfs_open(sysfs, O_RDONLY | O_DIRECTORY, "%s", path);
+
+	if (fd < 0)
+		return fd;
+	*folder = fdopendir(fd);
+	if (*folder)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
 static int read_all(int fd, char *text, size_t size)
 {
 	size_t have = 0;
@@ -215,16 +228,10 @@ EXPORT int auxtrace_cpus_all(const char *sysfs, unsigned int **cpus, size_t *n)
 {
 	struct cpus set = {};
 	DIR *folder;
-	int fd;
+	int ret = sysfs_opendir(&folder, sysfs, "class/auxtrace");
 
-	fd = sysfs_open(sysfs, O_RDONLY | O_DIRECTORY, "class/auxtrace");
-	if (fd < 0)
-		return fd == -ENOENT ? -ENODEV : fd;
-	folder = fdopendir(fd);
-	if (!folder) {
-		close(fd);
-		return -ENOMEM;
-	}
+	if (ret)
+		return ret == -ENOENT ? -ENODEV : ret;
 	collect_devices(folder, &set);
 	closedir(folder);
 	return give(&set, -ENODEV, cpus, n);

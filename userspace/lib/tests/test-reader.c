@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +175,7 @@ static struct seen see_from_child(const struct made *m, int in, int out)
 static void pipes_sockets_files(void **state)
 {
 	struct auxtrace_reader *reader;
-	char path[] = "/tmp/auxtrace-test-XXXXXX";
+	char *directory = made_directory(), path[1024];
 	struct made m = {};
 	struct seen s;
 	int ends[2];
@@ -192,7 +193,9 @@ static void pipes_sockets_files(void **state)
 	assert_int_equal(s.windows, 300);
 	assert_int_equal(s.raw, m.size);
 
-	ends[0] = mkstemp(path);
+	snprintf(path, sizeof(path), "%s/recording", directory);
+	ends[0] = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_true(ends[0] >= 0);
 	assert_int_equal(write(ends[0], m.data, m.size), (ssize_t)m.size);
 	close(ends[0]);
 	assert_int_equal(auxtrace_reader_open(&reader, path, NULL), 0);
@@ -201,6 +204,7 @@ static void pipes_sockets_files(void **state)
 	assert_int_equal(s.raw, m.size);
 	unlink(path);
 	assert_int_equal(auxtrace_reader_open(&reader, path, NULL), -ENOENT);
+	made_remove(directory);
 	made_free(&m);
 }
 
