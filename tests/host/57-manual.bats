@@ -88,7 +88,7 @@ offers() {
 		[[ -z $stderr && -n $output ]]
 		count=$((count + 1))
 	done
-	((count == $(find "$top/userspace/man" -name '*.scd' | wc -l)))
+	((count == $(find "$top/userspace" -name '*.scd' | wc -l)))
 }
 
 @test "completion: commands, parameters, CPUs, PMUs and event terms" {
