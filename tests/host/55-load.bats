@@ -1,5 +1,5 @@
 # auxtrace load and unload, against a system's tree in a directory. What the kernel
-# itself refuses is in guest/92-load.bats.
+# itself refuses is in guest/92-load-locked.bats.
 
 bats_require_minimum_version 1.5.0
 

@@ -23,23 +23,10 @@
 
 #include <linux/auxtrace.h>
 
+#include "lib/die.h"
+
 /* The log takes ten equal lines in five seconds. */
 #define PAUSE_US 550000
-
-static void die(const char *what)
-{
-	fprintf(stderr, "failnth: %s: %s\n", what, strerrorname_np(errno));
-	exit(2);
-}
-
-static int open_or_die(const char *path, int flags)
-{
-	int fd = open(path, flags | O_CLOEXEC);
-
-	if (fd < 0)
-		die(path);
-	return fd;
-}
 
 static int result(long ret)
 {

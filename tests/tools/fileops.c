@@ -23,6 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/die.h"
+
 static const char *result(long ret)
 {
 	static char text[32];
@@ -31,21 +33,6 @@ static const char *result(long ret)
 		return strerrorname_np(errno);
 	snprintf(text, sizeof(text), "%ld", ret);
 	return text;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "fileops: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static int open_or_die(const char *path, int flags)
-{
-	int fd = open(path, flags | O_CLOEXEC);
-
-	if (fd < 0)
-		die(path);
-	return fd;
 }
 
 /* open MODE DEVICE: MODE is ro, wo, rw, or neither */
