@@ -578,8 +578,4 @@ wrong() {
 	grep -q '^auxtraced:x:' root/etc/passwd
 	gid=$(sed -nE 's/^auxtrace:x:([0-9]+):.*/\1/p' root/etc/group)
 	grep -qE "^auxtraced:x:[0-9]+:$gid:" root/etc/passwd
-	for page in "$top"/build/userspace/auxtraced/auxtraced*.[58]; do
-		run -0 --separate-stderr man --warnings -E UTF-8 -l "$page"
-		[[ -z $stderr && -n $output ]]
-	done
 }
