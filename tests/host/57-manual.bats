@@ -91,6 +91,17 @@ offers() {
 	((count == $(find "$top/userspace" -name '*.scd' | wc -l)))
 }
 
+@test "the daemon's pages name its configuration as the daemon does" {
+	local built=$top/build/userspace path page
+	path=$("$built/auxtraced/auxtraced" --help | sed -nE 's/.*--config FILE .*\((.*)\)$/\1/p')
+	[[ $path == /*/auxtraced.conf ]]
+	for page in auxtraced.8 auxtraced.conf.5; do
+		run -0 man -E UTF-8 -l "$built/man/$page"
+		grep -qF "$path" <<<"$output"
+		run ! grep -F /auxtraced.conf <(sed "s#$path##g" <<<"$output")
+	done
+}
+
 @test "completion: commands, parameters, CPUs, PMUs and event terms" {
 	local sys=$BATS_TEST_TMPDIR/sys
 	mkdir -p "$sys"/class/auxtrace/auxtrace{0,1,12} \
