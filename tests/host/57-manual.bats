@@ -138,6 +138,12 @@ offers() {
 	kinds EVENT "intel_pt/" intel_pt/{tsc,cyc,mtc_period} intel_pt/{config,config1,config2,period}=
 	kinds EVENT "intel_pt/tsc,cyc=1,m" intel_pt/tsc,cyc=1,mtc_period
 	kinds EVENT "intel_pt/tsc/u"
+	# The same PMUs as auxtrace list.
+	mkdir "$sys"/bus/event_source/devices/{arm_spe_0,intel_bts,cs_etm,hisi_ptt0_2,cpu}
+	mapfile -t all < <(AUXTRACE_SYSFS=$sys "$auxtrace" list --json 2>/dev/null |
+		python3 -c 'import json, sys; [print(p["name"]) for p in json.load(sys.stdin)["pmus"]]')
+	((${#all[@]} == 6))
+	kinds PMU "" "${all[@]}"
 }
 
 @test "auxtrace(4) describes each parameter that the module has" {
