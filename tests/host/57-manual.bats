@@ -158,3 +158,15 @@ offers() {
 	diff <(modinfo -F parm "$built/module/auxtrace.ko" | cut -d: -f1 | grep -vx consumer | sort) \
 		<(complete_line "auxtrace load " | tr -d = | sort)
 }
+
+@test "auxtrace(4) has each errno that README explains" {
+	local errno count=0
+	while read -r errno; do
+		grep -qx "\*$errno\*" "$top/userspace/man/auxtrace.4.scd" || {
+			echo "no $errno"
+			return 1
+		}
+		count=$((count + 1))
+	done < <(sed -nE 's/^\| `(E[A-Z0-9]+)` \|.*/\1/p' "$top/README.md")
+	((count >= 8))
+}
