@@ -115,6 +115,21 @@ for i in map(json.loads, sys.stdin):
 	[[ $(grep -c ^window <<<"$output") -gt 150 && ${lines[-1]} == "damage "* ]]
 }
 
+@test "dump: what is no recording is told, with what to do" {
+	make-recording good >good
+	auxtrace dump --raw -C 0 good >raw
+	local dump
+	for dump in "dump raw" "dump --json raw" "dump --raw raw"; do
+		run -3 --separate-stderr auxtrace $dump
+		[[ ${stderr_lines[-1]} == "auxtrace: raw is no recording: if it is the raw trace"*"auxtrace record"* ]]
+	done
+	run -3 --separate-stderr auxtrace dump - </dev/null
+	one_line "auxtrace: standard input is empty: there is no recording in it"
+	: >empty
+	run -3 --separate-stderr auxtrace dump good empty
+	[[ $stderr == "auxtrace: empty is empty: there is no recording in it" && $output == *window* ]]
+}
+
 @test "dump: what is wrong is told in one line" {
 	run -2 --separate-stderr auxtrace dump
 	one_line "auxtrace: which recording?; see auxtrace dump --help"

@@ -53,6 +53,9 @@ struct dump {
 	size_t nr_cpus; /* 0: all */
 
 	const char *name; /* of the file that is shown */
+	uint64_t items;	  /* in it */
+	uint64_t records; /* of these, not damage */
+	bool unknown;	  /* it does not begin with one */
 	uint64_t windows;
 	bool damaged;
 	bool has_raw_cpu;
@@ -352,6 +355,10 @@ static bool is_enough(const struct dump *d)
 
 static int show_item(struct dump *d, const struct auxtrace_item *item)
 {
+	d->items++;
+	d->records += item->kind != AUXTRACE_ITEM_DAMAGE;
+	d->unknown |= item->kind == AUXTRACE_ITEM_DAMAGE &&
+		      item->damage == AUXTRACE_DAMAGE_SKIPPED && !item->position;
 	if (!is_wanted(d, item))
 		return EXIT_OK;
 	d->damaged |= item->kind == AUXTRACE_ITEM_DAMAGE;
@@ -360,6 +367,18 @@ static int show_item(struct dump *d, const struct auxtrace_item *item)
 		return write_raw(d, item);
 	(d->json ? print_json : print_text)(d, item);
 	return EXIT_OK;
+}
+
+/* A file that is no recording at all. */
+static void tell_what_it_is(struct dump *d)
+{
+	if (!d->items)
+		warn("%s is empty: there is no recording in it", d->name);
+	else if (!d->records && d->unknown)
+		warn("%s is no recording: if it is the raw trace that a device gives, it is for a "
+		     "decoder as it is; auxtrace record makes recordings",
+		     d->name);
+	d->damaged |= !d->records;
 }
 
 /* Where @device is NULL, a signal ends it; else it ends the trace, the rest of which comes. */
@@ -377,8 +396,11 @@ static int show_all(struct dump *d, struct auxtrace_reader *reader, struct auxtr
 		if (is_enough(d) || (interrupted && !device))
 			return EXIT_OK;
 		ret = auxtrace_reader_next(reader, &item);
-		if (!ret)
+		if (!ret) {
+			if (!device)
+				tell_what_it_is(d);
 			return EXIT_OK;
+		}
 		if (ret == -EINTR)
 			continue;
 		if (ret < 0)
@@ -495,6 +517,9 @@ static int run_dump(const struct command *command, int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	for (i = optind; i < argc && !ret && !interrupted && !is_enough(&d); i++) {
 		d.name = argv[i];
+		d.items = 0;
+		d.records = 0;
+		d.unknown = false;
 		ret = show_file(&d);
 	}
 	free(d.cpus);
