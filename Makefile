@@ -21,7 +21,7 @@ $(KDIR)/Makefile:
 	@false
 
 # User space, by meson in $(BUILD). MESON_OPTIONS are for meson setup.
-BUILD ?= build/userspace
+BUILD ?= build/tools
 PREFIX ?= /usr/local
 MESON_OPTIONS ?=
 
@@ -95,7 +95,7 @@ help:
 	@echo "             KDIR=DIR                        for the kernel built in DIR"
 	@echo "             AUXTRACE_CONSUMER=native|compat where the kernel-consumer API comes from"
 	@echo "             AUXTRACE_SIM=n                  without the simulated PMU"
-	@echo "  tools      build what is in userspace/, in build/userspace"
+	@echo "  tools      build what is in userspace/, in build/tools"
 	@echo "  install    give the module to DKMS, which builds and installs it, and install"
 	@echo "             user space (as root); one of them: install-module, install-tools"
 	@echo "             PREFIX=DIR   for user space, default /usr/local"
