@@ -259,6 +259,18 @@ wrong() {
 	done
 	run -0 verify
 	[[ $(field windows) -eq 302 && $(field holes) -eq 0 ]]
+	# So does the long test of the daemon (guest-soak/) look at files; it finds one that is
+	# missing, and one that is wrong.
+	mkdir missing wrong
+	cp files/* missing
+	rm "missing/$(basename "${list[3]}")"
+	cp files/* wrong
+	printf x | dd of="wrong/$(basename "${list[3]}")" seek=70000 bs=1 conv=notrunc status=none
+	touch {files,missing,wrong}/end
+	run -1 "$recording" follow --bare missing
+	run -1 "$recording" follow --bare wrong
+	run -0 "$recording" follow --bare files
+	[[ $(field windows) -eq 302 && $(ls files) == end ]]
 }
 
 @test "rotation by age, of a stream that goes on, and of one that waits" {

@@ -5,7 +5,9 @@
  * Plays what a device would give, to standard output. Verifies files of one or more CPUs, each
  * CPU's in the order given: that the library's reader finds no damage, that every byte is right,
  * that each file stands alone, and that the files of one stream follow each other without a hole.
+ * Follows a daemon's directory: verifies each file when it has ended, and removes it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -227,16 +229,11 @@ static int verify_file(struct verify *v, const char *name)
 	return ret;
 }
 
-static int verify(struct verify *v, char **names)
+/* Says what there was. */
+static int sum_up(struct verify *v, int ret)
 {
 	unsigned int i;
-	int ret = 0;
 
-	for (; *names && !ret; names++) {
-		ret = verify_file(v, *names);
-		if (ret && ret != -EBADMSG)
-			fprintf(stderr, "recording: %s: %s\n", *names, strerror(-ret));
-	}
 	for (i = 0; i < MAX_CPU; i++) {
 		if (!v->cpus[i].checker.data)
 			continue;
@@ -253,13 +250,83 @@ static int verify(struct verify *v, char **names)
 	return ret == -EBADMSG ? WRONG : ret ? TROUBLE : GOOD;
 }
 
+static int verify(struct verify *v, char **names)
+{
+	int ret = 0;
+
+	for (; *names && !ret; names++) {
+		ret = verify_file(v, *names);
+		if (ret && ret != -EBADMSG)
+			fprintf(stderr, "recording: %s: %s\n", *names, strerror(-ret));
+	}
+	return sum_up(v, ret);
+}
+
+/* ---- Following ------------------------------------------------------------------------- */
+
+static int is_recording(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, "cpu", 3) && strstr(entry->d_name, ".auxtrace");
+}
+
+static bool same_cpu(const struct dirent *a, const struct dirent *b)
+{
+	return strcspn(a->d_name, "-") == strcspn(b->d_name, "-") &&
+	       !strncmp(a->d_name, b->d_name, strcspn(a->d_name, "-"));
+}
+
+/* Of the working directory, whose names tell the order: each CPU's files but its last; or @all. */
+static int verify_ended(struct verify *v, bool all)
+{
+	struct dirent **list;
+	int n = scandir(".", &list, is_recording, alphasort), i, ret = 0;
+
+	if (n < 0)
+		return -errno;
+	for (i = 0; i < n; i++) {
+		if (!ret && (all || (i + 1 < n && same_cpu(list[i], list[i + 1])))) {
+			ret = verify_file(v, list[i]->d_name);
+			if (!ret && unlink(list[i]->d_name))
+				ret = -errno;
+			if (ret && ret != -EBADMSG)
+				fprintf(stderr, "recording: %s: %s\n", list[i]->d_name,
+					strerror(-ret));
+		}
+	}
+	while (n--)
+		free(list[n]);
+	free(list);
+	return ret;
+}
+
+/* Until there is a file called "end" in @directory. */
+static int follow(struct verify *v, const char *directory)
+{
+	bool end = false;
+	int ret = 0;
+
+	if (chdir(directory)) {
+		perror(directory);
+		return TROUBLE;
+	}
+	while (!end && !ret) {
+		usleep(100000);
+		end = !access("end", F_OK);
+		ret = verify_ended(v, end);
+		if (!ret && (v->holes || v->lost_windows))
+			ret = -EBADMSG;
+	}
+	return sum_up(v, ret);
+}
+
 /* ---- The command line --------------------------------------------------------------------- */
 
 static int usage(void)
 {
 	fputs("Usage: recording play [--cpu N] [--windows N] [--size BYTES] [--gap-every WINDOWS]\n"
 	      "                      [--pause-us N] [--cut BYTES] >STREAM\n"
-	      "       recording verify [--may-be-cut] [--bare] FILE...\n",
+	      "       recording verify [--may-be-cut] [--bare] FILE...\n"
+	      "       recording follow DIRECTORY\n",
 	      stderr);
 	return TROUBLE;
 }
@@ -305,6 +372,8 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 == argc && !strcmp(argv[optind], "play") && !(p.size % WORD))
 		return play(&p);
+	if (optind + 2 == argc && !strcmp(argv[optind], "follow"))
+		return follow(&v, argv[optind + 1]);
 	if (optind + 1 < argc && !strcmp(argv[optind], "verify"))
 		return verify(&v, argv + optind + 1);
 	return usage();
