@@ -168,3 +168,35 @@ all_is_there() {
 	terminate
 	all_is_there
 }
+
+@test "as an ordinary user: refused; with CAP_PERFMON, or with group_access, it records" {
+	local built plain
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
+	chown nobody files .
+	chgrp nogroup /dev/auxtrace[01]
+	chmod 640 /dev/auxtrace[01]
+	# Where it was built nobody may be able to reach it.
+	built=$(readlink -f "$(type -P auxtraced)")
+	mkdir -p /run/tree/{auxtraced,lib}
+	cp "$built" /run/tree/auxtraced
+	cp -P "${built%/*}"/../lib/libauxtrace.so.?{,.?.?} /run/tree/lib
+	PATH=/run/tree/auxtraced:$PATH
+	plain=(setpriv --reuid=nobody --regid=nogroup --clear-groups)
+	start "${plain[@]}" --bounding-set=-all
+	for n in 0 1; do
+		wait_until grep -q "CPU $n: not recorded yet: permission denied" log
+	done
+	terminate
+	start "${plain[@]}" --inh-caps=+perfmon --ambient-caps=+perfmon --bounding-set=-all,+perfmon
+	records 0
+	records 1
+	terminate
+	: >log
+	echo 1 >/sys/module/auxtrace/parameters/group_access
+	start "${plain[@]}" --bounding-set=-all
+	records 0
+	records 1
+	terminate
+	all_is_there
+	[[ $(stat_of 0 opens) -eq 2 && $(stat -c %U files/* | uniq) == nobody ]]
+}
