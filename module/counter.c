@@ -13,6 +13,7 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -333,21 +334,80 @@ int auxtrace_counter_start(struct auxtrace_counter *counter)
 	WRITE_ONCE(counter->self_stopped, false);
 	WRITE_ONCE(counter->halted, false);
 	WRITE_ONCE(counter->held, false);
+	/* The event is off, and will be taken off its CPU. */
+	if (auxtrace_counter_leaving(counter))
+		return 0;
 	perf_event_enable(event);
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR ? -EIO : 0;
 }
 
-/* Stops the driver if it runs, and keeps in mind that it is us who did. */
-static void halt_on_cpu(void *data)
+/*
+ * Stops the driver if it runs, and keeps in mind that it is us who did. On the
+ * event's CPU, interrupts off.
+ */
+static void halt_here(struct auxtrace_counter *counter, struct perf_event *event)
 {
-	struct auxtrace_counter *counter = data;
-	struct perf_event *event = event_of(counter);
-
 	if (event->state != PERF_EVENT_STATE_ACTIVE ||
 	    event->oncpu != smp_processor_id() || looks_stopped(event))
 		return;
 	WRITE_ONCE(counter->halted, true);
 	event->pmu->stop(event, PERF_EF_UPDATE);
+}
+
+static void halt_on_cpu(void *data)
+{
+	struct auxtrace_counter *counter = data;
+
+	halt_here(counter, event_of(counter));
+}
+
+/**
+ * auxtrace_counter_leave_cpu() - the CPU goes offline: publish what is there
+ * @counter:	the counter, with an event or not
+ *
+ * The perf core would do so, but later than drivers hear of hotplug. arm_spe_pmu
+ * resets its CPU's registers then, also if there is an event, and reads from them
+ * what is to be published: up to Linux 7.3 at least the head gets a value far out of
+ * the buffer.
+ *
+ * Context: the counter's CPU; before the driver's hotplug callback.
+ */
+void auxtrace_counter_leave_cpu(struct auxtrace_counter *counter)
+{
+	struct perf_event *event;
+	unsigned long flags;
+
+	rcu_read_lock();
+	local_irq_save(flags);
+	WRITE_ONCE(counter->leaving, true);
+	event = rcu_dereference(counter->event);
+	if (event)
+		halt_here(counter, event);
+	local_irq_restore(flags);
+	rcu_read_unlock();
+}
+
+/**
+ * auxtrace_counter_stay() - the CPU is online, be it because it could not leave
+ * @counter:	the counter
+ *
+ * Context: any.
+ */
+void auxtrace_counter_stay(struct auxtrace_counter *counter)
+{
+	WRITE_ONCE(counter->leaving, false);
+}
+
+/**
+ * auxtrace_counter_leaving() - is the CPU about to go offline?
+ * @counter:	the counter
+ *
+ * Context: any; needs no lock.
+ * Return: true if so, or if it has gone.
+ */
+bool auxtrace_counter_leaving(struct auxtrace_counter *counter)
+{
+	return READ_ONCE(counter->leaving);
 }
 
 /**
@@ -501,7 +561,8 @@ u64 auxtrace_counter_clock(struct auxtrace_counter *counter)
  * A quick look, which can also catch the event while perf reschedules it.
  *
  * Context: any; needs no lock.
- * Return: true if it may have; false also while there is no event.
+ * Return: true if it may have; false also while there is no event, or its CPU is
+ * leaving.
  */
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
 {
@@ -510,7 +571,8 @@ bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter)
 
 	rcu_read_lock();
 	event = rcu_dereference(counter->event);
-	ret = event && (looks_stopped(event) || READ_ONCE(counter->self_stopped));
+	ret = event && !auxtrace_counter_leaving(counter) &&
+	      (looks_stopped(event) || READ_ONCE(counter->self_stopped));
 	rcu_read_unlock();
 	return ret;
 }

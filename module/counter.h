@@ -44,6 +44,9 @@ typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool attend);
  * The five above are written from hard interrupts on the event's CPU and from
  * callers, and read without a lock; see relay_wake().
  *
+ * @leaving:	the CPU is about to go offline; written by hotplug callbacks, read
+ *		without a lock
+ *
  * The caller's lock serialises all functions but those that say otherwise.
  */
 struct auxtrace_counter {
@@ -58,6 +61,7 @@ struct auxtrace_counter {
 	bool self_stopped;
 	unsigned long stop_head;
 	u64 woken_at;
+	bool leaving;
 };
 
 /*
@@ -80,6 +84,9 @@ bool auxtrace_counter_exists(struct auxtrace_counter *counter);
 bool auxtrace_counter_detached(struct auxtrace_counter *counter);
 int auxtrace_counter_start(struct auxtrace_counter *counter);
 bool auxtrace_counter_hold(struct auxtrace_counter *counter);
+void auxtrace_counter_leave_cpu(struct auxtrace_counter *counter);
+void auxtrace_counter_stay(struct auxtrace_counter *counter);
+bool auxtrace_counter_leaving(struct auxtrace_counter *counter);
 bool auxtrace_counter_flush(struct auxtrace_counter *counter, bool *woken);
 bool auxtrace_counter_self_stopped(struct auxtrace_counter *counter,
 				   unsigned long *head);

@@ -8,6 +8,7 @@
  * for nothing that an open holds. They only queue work.
  */
 #include <linux/cpuhotplug.h>
+#include <linux/cpumask.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
@@ -20,6 +21,20 @@ static LIST_HEAD(streams);
 static enum cpuhp_state dead_state;
 static enum cpuhp_state online_state;
 
+/* On the CPU, which goes offline. */
+static int leave_cpu(unsigned int cpu)
+{
+	struct auxtrace_stream *s;
+
+	spin_lock(&streams_lock);
+	list_for_each_entry(s, &streams, hotplug_entry) {
+		if (s->cpu == cpu)
+			auxtrace_counter_leave_cpu(&s->counter);
+	}
+	spin_unlock(&streams_lock);
+	return 0;
+}
+
 static int tend_streams(unsigned int cpu)
 {
 	struct auxtrace_stream *s;
@@ -28,6 +43,8 @@ static int tend_streams(unsigned int cpu)
 	list_for_each_entry(s, &streams, hotplug_entry) {
 		if (s->cpu != cpu)
 			continue;
+		if (cpu_online(cpu))
+			auxtrace_counter_stay(&s->counter);
 		set_bit(0, &s->cpu_changed);
 		auxtrace_queue_tend(s);
 	}
@@ -40,7 +57,9 @@ static int tend_streams(unsigned int cpu)
  *
  * Of two states: one whose teardown comes when the CPU is dead, so that the perf
  * core has let go of its events and published their data; and one whose startup
- * comes when the perf core takes events for the CPU again.
+ * comes when the perf core takes events for the CPU again, and whose teardown comes
+ * before that of drivers that were there before us: the state added last is the first
+ * to be left.
  *
  * Context: may sleep; module init.
  * Return: 0, or what the hotplug core said.
@@ -56,7 +75,7 @@ int auxtrace_hotplug_init(void)
 	dead_state = ret;
 
 	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/auxtrace:online",
-					tend_streams, NULL);
+					tend_streams, leave_cpu);
 	if (ret < 0) {
 		cpuhp_remove_state_nocalls(dead_state);
 		return ret;

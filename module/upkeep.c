@@ -491,6 +491,9 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 			come_back(s);
 		return;
 	}
+	/* The event stands still, and is going to be made anew. */
+	if (auxtrace_counter_leaving(&s->counter))
+		return;
 	if (!notice_stop(s) || (is_futile(s) && !patient))
 		return;
 	if (room(s) < s->counter.size / 2 || auxtrace_counter_detached(&s->counter))
