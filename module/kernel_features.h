@@ -8,6 +8,7 @@
 
 #include <linux/fs.h>
 #include <linux/perf_event.h>
+#include <linux/workqueue.h>
 
 /* cpuid_count(): in a header of its own since 6.16 */
 #ifdef AUXTRACE_HAVE_CPUID_API
@@ -34,6 +35,11 @@ static inline void attr_set_config3(struct perf_event_attr *attr, u64 value)
 #define read_iter_splice_read	copy_splice_read
 #else
 #define read_iter_splice_read	generic_file_splice_read
+#endif
+
+/* The workqueue for work on any CPU: named so since 6.17, the old name warns since 7.3 */
+#ifndef AUXTRACE_HAVE_SYSTEM_DFL_WQ
+#define system_dfl_wq	system_unbound_wq
 #endif
 
 /* A function's arguments, as ftrace sees them, since 6.2 */

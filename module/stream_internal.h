@@ -28,6 +28,7 @@
 #include <linux/workqueue.h>
 
 #include "counter.h"
+#include "kernel_features.h"
 #include "settings.h"
 #include "stream.h"
 
@@ -207,7 +208,7 @@ struct auxtrace_stream {
 /* Has the event looked after, on whatever CPU has time. Context: any. */
 static inline void auxtrace_queue_tend(struct auxtrace_stream *s)
 {
-	queue_work(system_unbound_wq, &s->tend);
+	queue_work(system_dfl_wq, &s->tend);
 }
 
 static inline void auxtrace_count(u64 *statistic, u64 n)

@@ -31,6 +31,7 @@
 
 #include "consumer/consumer.h"
 #include "hotplug.h"
+#include "kernel_features.h"
 #include "stream_internal.h"
 #include "trace.h"
 
@@ -544,9 +545,9 @@ void auxtrace_arm_flush(struct auxtrace_stream *s)
 
 	if (!delay || READ_ONCE(s->ended))
 		return;
-	if (!queue_delayed_work(system_unbound_wq, &s->flush, delay) && futile &&
+	if (!queue_delayed_work(system_dfl_wq, &s->flush, delay) && futile &&
 	    time_after(READ_ONCE(s->flush.timer.expires), jiffies + delay))
-		mod_delayed_work(system_unbound_wq, &s->flush, delay);
+		mod_delayed_work(system_dfl_wq, &s->flush, delay);
 }
 
 /**
