@@ -48,8 +48,12 @@ contents() { dpkg-deb --fsys-tarfile "$(deb "$1")" | tar -t | sed -n 's#^\.##; /
 @test "the daemon is not started by installing, and its configuration is the administrator's" {
 	dpkg-deb --info "$(deb auxtrace)" conffiles | grep -qx /etc/auxtrace/auxtraced.conf
 	run -0 dpkg-deb --info "$(deb auxtrace)" postinst
-	# What was enabled stays so; what runs is started anew by an upgrade only.
+	# What was enabled stays so; what runs is started anew by an upgrade.
 	[[ $output == *"debian-installed 'auxtraced.service'"* && $output != *"_dh_action=start"* ]]
+	[[ $output == *"deb-systemd-invoke try-restart 'auxtraced.service'"* ]]
+	run ! grep -r 'deb-systemd-invoke stop' <(dpkg-deb --info "$(deb auxtrace)" preinst 2>&1)
+	run -0 dpkg-deb --info "$(deb auxtrace)" prerm
+	[[ $output == *"\"\$1\" = remove"*"deb-systemd-invoke stop auxtraced.service"* ]]
 }
 
 @test "the module's package: DKMS builds what is in it" {
