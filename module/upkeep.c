@@ -22,6 +22,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -213,11 +214,21 @@ static void end_gap(struct auxtrace_stream *s)
 	WRITE_ONCE(s->down, false);
 }
 
+/*
+ * Not while a CPU goes offline: between our callback and the driver's the event has to
+ * stand still, see auxtrace_counter_leave_cpu(). (No callback waits for the stream's
+ * lock.)
+ */
 static int start(struct auxtrace_stream *s)
 {
+	int ret;
+
+	cpus_read_lock();
 	s->started_at = ktime_get_ns();
 	s->started_head = auxtrace_head(s);
-	return auxtrace_counter_start(&s->counter);
+	ret = auxtrace_counter_start(&s->counter);
+	cpus_read_unlock();
+	return ret;
 }
 
 /* What failed is tried again when there is this much more room, or in a while. */
