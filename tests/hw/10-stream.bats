@@ -7,6 +7,7 @@ teardown() {
 	unload_modules
 }
 
+# bats test_tags=short
 @test "pmu=auto takes the hardware's PMU, also beside others with an AUX buffer" {
 	modprobe auxtrace_sim
 	modprobe auxtrace
@@ -28,7 +29,7 @@ teardown() {
 @test "many times around the ring" {
 	load_auxtrace buffer_size=1M watermark=64K
 	record_trace /dev/auxtrace0 /dev/auxtrace1 bash -c '
-		for ((i = 0; i < 40; i++)); do work $((i % 2)) 300; sleep 0.1; done'
+		for ((i = 0; i < 16; i++)); do work $((i % 2)) 300; sleep 0.1; done'
 	for cpu in 0 1; do
 		check_trace $cpu
 		[[ $(field bytes) -gt $((4 << 20)) ]]

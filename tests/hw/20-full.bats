@@ -8,11 +8,12 @@ teardown() {
 	unload_modules
 }
 
+# bats test_tags=short
 @test "busy CPUs and a slow reader" {
 	load_auxtrace buffer_size=256K
 	start_busy 0
 	start_busy 1
-	record_trace -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 8
+	record_trace -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 5
 	stop_busy
 	for cpu in 0 1; do
 		check_trace $cpu
@@ -26,10 +27,10 @@ teardown() {
 
 @test "a busy CPU, the buffer in two halves" {
 	# intel_pt stops at the end of each: see the README's limits.
-	load_auxtrace buffer_size=4M watermark=0
+	load_auxtrace buffer_size=1M watermark=0
 	start_busy 0
 	start_busy 1
-	record_trace /dev/auxtrace0 /dev/auxtrace1 sleep 5
+	record_trace /dev/auxtrace0 /dev/auxtrace1 sleep 2
 	stop_busy
 	for cpu in 0 1; do
 		check_trace $cpu
@@ -44,9 +45,9 @@ teardown() {
 @test "perf record -a beside it: what each has traced of the same time" {
 	start_busy 0
 	start_busy 1
-	perf record -q -o "$BATS_TEST_TMPDIR/perf.data" -a -m,256K -e $event sleep 8
+	perf record -q -o "$BATS_TEST_TMPDIR/perf.data" -a -m,256K -e $event sleep 3
 	load_auxtrace buffer_size=256K
-	record_trace /dev/auxtrace0 /dev/auxtrace1 sleep 8
+	record_trace /dev/auxtrace0 /dev/auxtrace1 sleep 3
 	stop_busy
 	for cpu in 0 1; do
 		run "${checker[@]}" "$BATS_TEST_TMPDIR/perf.data" $cpu

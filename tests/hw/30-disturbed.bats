@@ -1,4 +1,5 @@
-# What comes between: flushes, STOP and START, CPU hotplug.
+# What comes between: flushes, STOP and START, CPU hotplug, readers that are killed,
+# unloading.
 
 load lib
 
@@ -14,12 +15,12 @@ teardown() {
 
 @test "flushes of a busy CPU are no gaps" {
 	start_busy 1
-	record_trace -f 100 /dev/auxtrace0 /dev/auxtrace1 true
+	record_trace -f 15 /dev/auxtrace0 /dev/auxtrace1 true
 	stop_busy
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu
-		[[ $(stat_of $cpu flushes) -ge 50 && $(field gaps_driver) -eq 0 ]]
+		[[ $(stat_of $cpu flushes) -ge 15 && $(field gaps_driver) -eq 0 ]]
 		row auxtrace $cpu "$(stat_of $cpu flushes) flushes"
 	done
 }
@@ -27,7 +28,7 @@ teardown() {
 @test "a reader that waits for little, flushed every millisecond" {
 	unload_modules
 	load_auxtrace buffer_size=1M watermark=64K flush_ms=1
-	record_trace /dev/auxtrace1 bash -c 'for ((i = 0; i < 20; i++)); do work 1 1; sleep 0.05; done'
+	record_trace /dev/auxtrace1 bash -c 'for ((i = 0; i < 10; i++)); do work 1 1; sleep 0.05; done'
 	check_trace 1
 	all_gaps_counted 1
 	[[ $(stat_of 1 flushes) -gt 20 && $(field gaps) -eq 0 ]]
@@ -37,32 +38,57 @@ teardown() {
 @test "STOP and START" {
 	start_busy 0
 	start_busy 1
-	record_trace -r 30 /dev/auxtrace0 /dev/auxtrace1 true
+	record_trace -r 15 /dev/auxtrace0 /dev/auxtrace1 true
 	stop_busy
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu
-		[[ $(field gaps_stopped) -eq 30 && $(field gaps_driver) -eq 0 ]]
+		[[ $(field gaps_stopped) -eq 15 && $(field gaps_driver) -eq 0 ]]
 		decoders_resume
 		row auxtrace $cpu "STOP and START"
 	done
 }
 
 @test "CPU hotplug" {
-	start_busy 0
 	record_trace /dev/auxtrace0 /dev/auxtrace1 bash -c "
-		for ((i = 0; i < 10; i++)); do
+		for ((i = 0; i < 6; i++)); do
+			work 0 300
 			work 1 300
 			echo 0 >$cpu1
 			echo 1 >$cpu1
 		done
 		work 1 300"
-	stop_busy
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu
-		[[ $(field gaps_hotplug) -eq $((cpu * 10)) ]]
+		[[ $(field gaps_hotplug) -eq $((cpu * 6)) ]]
 		decoders_resume
 		row auxtrace $cpu "hotplug of CPU 1"
 	done
 }
+
+# Slow ones, so that there is little to check.
+@test "readers are killed on busy CPUs, and the module is unloaded at once, 3 times" {
+	traces=$BATS_TEST_TMPDIR
+	for ((i = 0; i < 3; i++)); do
+		start_busy 0
+		start_busy 1
+		record -o "$traces" -d 100000 -s 16384 /dev/auxtrace0 /dev/auxtrace1 \
+			setpriv --pdeathsig KILL sleep 1000 3>&- &
+		for cpu in 0 1; do
+			wait_until more_than $cpu 200000
+		done
+		run ! rmmod auxtrace
+		kill -KILL $!
+		wait $! || true
+		rmmod auxtrace
+		stop_busy
+		for cpu in 0 1; do
+			run -0 "${checker[@]}" "$traces/$cpu.trace"
+			(($(field bytes) > 100000))
+		done
+		load_auxtrace buffer_size=1M watermark=64K
+	done
+}
+
+more_than() { (($(stat_of "$1" bytes) > $2)); }

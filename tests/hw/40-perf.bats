@@ -29,3 +29,14 @@ perf_has_it() {
 @test "perf has the PMU for each CPU: no open, then one" { perf_has_it -a -e ${event}u; }
 
 @test "perf has the PMU for a task: no open, then one" { perf_has_it -e ${event}u; }
+
+@test "auxtrace has the PMU: no perf, then one" {
+	exec {fd}</dev/auxtrace1
+	run ! perf_record -a -e $event true
+	[[ $output == *busy* ]]
+	run ! perf_record -e ${event}u true
+	[[ $output == *busy* ]]
+	exec {fd}<&-
+	run -0 perf_record -a -e ${event}u bash -c 'work 1 10'
+	run -0 perf_record -e ${event}u bash -c 'work 1 10'
+}

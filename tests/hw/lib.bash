@@ -63,11 +63,23 @@ config_of() {
 	printf '0x%x\n' "$config"
 }
 
-# load_auxtrace PARAMETER...; counts interrupts from here on.
-load_auxtrace() {
-	modprobe auxtrace "${module_settings[@]}" "$@"
-	before=("$(interrupts_of 0)" "$(interrupts_of 1)")
+# set_all WORD...: attributes of CPU 1's device, each as NAME=VALUE, or config as
+# in perf's PMU/NAME=VALUE,.../
+set_all() {
+	local word names
+	for word; do
+		if [[ $word == */*/ ]]; then
+			names=${word#*/}
+			IFS=, read -ra names <<<"${names%/}"
+			setting 1 config "$(config_of "$devices/${word%%/*}" "${names[@]}")"
+		else
+			setting 1 "${word%%=*}" "${word#*=}"
+		fi
+	done
 }
+
+# load_auxtrace PARAMETER...
+load_auxtrace() { modprobe auxtrace "${module_settings[@]}" "$@"; }
 
 # work CPU UNITS: a program that is known, there; trace of some 500 to 1000 bytes a unit.
 work() { "$busy_program" "$1" $(($2 * rounds_per_unit)); }
@@ -77,9 +89,10 @@ start_busy() { "$busy_program" "$1" 0 3>&- & }
 stop_busy() { pkill -KILL -x "$busy_program" || true; }
 
 # record_trace OPTION... DEVICE... COMMAND...: into $traces/<cpu>.trace. The command can
-# be work, too.
+# be work, too. Interrupts are counted from here on.
 record_trace() {
 	traces=$BATS_TEST_TMPDIR
+	before=("$(interrupts_of 0)" "$(interrupts_of 1)")
 	record -o "$traces" "$@"
 }
 
@@ -107,8 +120,7 @@ all_gaps_counted() {
 
 # row WHO CPU TEXT [COMPARISON]: a line of the table, of what check_trace found.
 row() {
-	local gaps interrupts='' provider=$1 causes='' name n
-	gaps=$(field gaps)
+	local interrupts='' provider=$1 causes='' name n
 	if [[ $1 == auxtrace ]]; then
 		provider=$(</sys/module/auxtrace/parameters/consumer)
 		interrupts=$(($(interrupts_of "$2") - before[$2]))
@@ -116,11 +128,9 @@ row() {
 			n=$(field gaps_$name)
 			((n == 0)) || causes+=", $n $name"
 		done
-	else
-		gaps=''
 	fi
 	printf '# | %s | %s | %s | CPU %s, %s | %s | %s | %s | %s | %s |\n' "$(uname -m)" "$(uname -r)" \
-		"$provider" "$2" "$3" "$(field bytes)" "$interrupts" "$gaps${causes:+ (${causes#, })}" \
+		"$provider" "$2" "$3" "$(field bytes)" "$interrupts" "$(field gaps)${causes:+ (${causes#, })}" \
 		"$(field errors)" "${4-}" >&3
 }
 

@@ -10,6 +10,7 @@ teardown() { unload_modules; }
 # The last instruction but those of the exit is gone through once: nobody may see it.
 all_seen() { (($(field program) > 2000 && $(field seen) >= $(field known) - 1)); }
 
+# bats test_tags=short
 @test "auxtrace's stream and perf's say the same of a known program" {
 	record_trace /dev/auxtrace1 bash -c 'work 1 1000'
 	check_trace 1

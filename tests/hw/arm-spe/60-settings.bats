@@ -6,12 +6,9 @@ setup() { load_auxtrace buffer_size=64M max_total=1G; }
 
 teardown() { unload_modules; }
 
-spe() { config_of $devices/arm_spe_0 "$@"; }
-
-# traced SETTING=VALUE...: a program on CPU 1, with these attributes
+# traced WORD...: a program on CPU 1, with these attributes
 traced() {
-	local setting
-	for setting; do setting 1 "${setting%%=*}" "${setting#*=}"; done
+	set_all "$@"
 	record_trace /dev/auxtrace1 bash -c 'work 1 2000'
 	check_trace 1
 	[[ $(field gaps) -eq 0 && $(field records) -gt ${least:-1000} ]]
@@ -29,15 +26,24 @@ traced() {
 }
 
 @test "time stamps, or none" {
-	traced config="$(spe ts_enable=1 jitter=1)"
+	traced arm_spe_0/ts_enable=1,jitter=1/
 	[[ $(field timed) -eq $(field records) ]]
-	traced config="$(spe jitter=1)"
+	traced arm_spe_0/jitter=1/
 	[[ $(field timed) -eq 0 ]]
+}
+
+@test "filters: loads, stores, branches" {
+	traced arm_spe_0/ts_enable=1,jitter=1,load_filter=1/ exclude_kernel=1
+	(($(field records) - $(field loads) <= $(field atomics)))
+	traced arm_spe_0/ts_enable=1,jitter=1,store_filter=1/
+	(($(field records) - $(field stores) <= $(field atomics)))
+	traced arm_spe_0/ts_enable=1,jitter=1,branch_filter=1/
+	[[ $(field branches) -eq $(field records) ]]
 }
 
 # min_latency is in config2, as cycles.
 @test "filter: latency" {
-	traced config="$(spe ts_enable=1 jitter=1)" exclude_kernel=1
+	traced arm_spe_0/ts_enable=1,jitter=1/ exclude_kernel=1
 	((shortest = $(field latency)))
 	# Few take so long.
 	least=10 traced config2=$((shortest + 2))
@@ -57,7 +63,7 @@ traced() {
 }
 
 @test "physical addresses: for whom an administrator wants them" {
-	traced config="$(spe ts_enable=1 jitter=1 load_filter=1 pa_enable=1)" exclude_kernel=1
+	traced arm_spe_0/ts_enable=1,jitter=1,load_filter=1,pa_enable=1/ exclude_kernel=1
 	[[ $(field physical) -eq $(field records) ]]
 	# Others can neither ask for them nor, if nobody let them, read them.
 	run ! setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \

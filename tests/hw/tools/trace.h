@@ -118,6 +118,96 @@ static void trace_read_windows(struct trace *t, const char *name, const uint8_t 
 	}
 }
 
+/* Of a perf.data file: the records of kernel and perf, from @at to @end. */
+struct trace_perf {
+	const uint8_t *data;
+	uint64_t at, end;
+	uint64_t *gaps; /* offsets in the AUX data of one CPU, behind which some is missing */
+	size_t nr_gaps;
+};
+
+static struct trace_perf trace_perf_open(const char *name, const uint8_t *data, size_t size)
+{
+	struct trace_perf p = { .data = data };
+	struct perf_event_header header;
+	uint64_t at;
+
+	if (size < 104)
+		trace_die(name, "too short");
+	memcpy(&p.at, data + 40, sizeof(p.at));
+	memcpy(&p.end, data + 48, sizeof(p.end));
+	p.end += p.at;
+	if (p.end > size)
+		trace_die(name, "cut off");
+	for (at = p.at; at < p.end; at += header.size) {
+		if (p.end - at < sizeof(header))
+			trace_die(name, "bad record");
+		memcpy(&header, data + at, sizeof(header));
+		if (header.size < sizeof(header))
+			trace_die(name, "bad record");
+		if (header.type == RECORD_AUXTRACE) {
+			uint64_t more;
+
+			memcpy(&more, data + at + sizeof(header), sizeof(more));
+			at += more;
+		}
+	}
+	return p;
+}
+
+/* As perf asks for it: the CPU is the last but one of what each record ends with. */
+static void trace_perf_find_gaps(struct trace *t, struct trace_perf *p, unsigned int cpu)
+{
+	struct {
+		struct perf_event_header header;
+		uint64_t offset, size, flags;
+	} aux;
+	uint64_t at = p->at, size;
+	uint32_t on;
+
+	for (; at < p->end; at += aux.header.size) {
+		memcpy(&aux.header, p->data + at, sizeof(aux.header));
+		if (aux.header.type == RECORD_AUXTRACE) {
+			memcpy(&size, p->data + at + sizeof(aux.header), sizeof(size));
+			at += size;
+		}
+		if (aux.header.type != PERF_RECORD_AUX || aux.header.size < sizeof(aux) + 16)
+			continue;
+		memcpy(&aux, p->data + at, sizeof(aux));
+		memcpy(&on, p->data + at + aux.header.size - 16, sizeof(on));
+		if (on != cpu || !(aux.flags & PERF_AUX_FLAG_TRUNCATED))
+			continue;
+		p->gaps = realloc(p->gaps, (p->nr_gaps + 1) * sizeof(*p->gaps));
+		if (!p->gaps)
+			trace_die("trace", "out of memory");
+		p->gaps[p->nr_gaps++] = aux.offset + aux.size;
+		t->truncated++;
+	}
+}
+
+/* What stands at @offset: a new run behind each gap. */
+static void trace_perf_append(struct trace *t, const struct trace_perf *p, uint64_t offset,
+			      const uint8_t *data, uint64_t size)
+{
+	uint64_t step;
+	bool behind;
+	size_t i;
+
+	for (; size; offset += step, data += step, size -= step) {
+		step = size;
+		behind = false;
+		for (i = 0; i < p->nr_gaps; i++) {
+			if (p->gaps[i] == offset)
+				behind = true;
+			else if (p->gaps[i] > offset && p->gaps[i] - offset < step)
+				step = p->gaps[i] - offset;
+		}
+		if (behind && t->runs[t->nr - 1].size)
+			trace_new_run(t, AUXTRACE_WINDOW_GAP | AUXTRACE_WINDOW_FULL);
+		trace_append(&t->runs[t->nr - 1], data, step);
+	}
+}
+
 static void trace_read_perf(struct trace *t, const char *name, const uint8_t *data, size_t size,
 			    unsigned int cpu)
 {
@@ -126,43 +216,26 @@ static void trace_read_perf(struct trace *t, const char *name, const uint8_t *da
 		uint64_t size, offset, reference;
 		uint32_t idx, tid, cpu, reserved;
 	} aux;
-	struct {
-		struct perf_event_header header;
-		uint64_t offset, size, flags;
-	} record;
-	struct perf_event_header header;
-	uint64_t at, end, next = 0;
+	struct trace_perf p = trace_perf_open(name, data, size);
+	uint64_t at = p.at, next = 0;
 
-	if (size < 104)
-		trace_die(name, "too short");
-	memcpy(&at, data + 40, sizeof(at));
-	memcpy(&end, data + 48, sizeof(end));
-	end += at;
-	if (end > size)
-		trace_die(name, "cut off");
+	trace_perf_find_gaps(t, &p, cpu);
 	trace_new_run(t, 0);
-	for (; at + sizeof(header) <= end; at += header.size) {
-		memcpy(&header, data + at, sizeof(header));
-		if (header.size < sizeof(header))
-			trace_die(name, "bad record");
-		if (header.type == PERF_RECORD_AUX) {
-			memcpy(&record, data + at, sizeof(record));
-			t->truncated += record.flags & PERF_AUX_FLAG_TRUNCATED;
-		}
-		if (header.type != RECORD_AUXTRACE)
+	for (; at < p.end; at += aux.header.size) {
+		memcpy(&aux.header, data + at, sizeof(aux.header));
+		if (aux.header.type != RECORD_AUXTRACE)
 			continue;
 		memcpy(&aux, data + at, sizeof(aux));
 		if (aux.cpu == cpu || aux.cpu == (uint32_t)-1) {
-			struct run *run = &t->runs[0];
-
 			/* Padding behind the piece before is in this one's place. */
 			if (aux.offset < next)
-				run->size -= next - aux.offset;
-			trace_append(run, data + at + header.size, aux.size);
+				t->runs[t->nr - 1].size -= next - aux.offset;
+			trace_perf_append(t, &p, aux.offset, data + at + aux.header.size, aux.size);
 			next = aux.offset + aux.size;
 		}
 		at += aux.size;
 	}
+	free(p.gaps);
 }
 
 /* @cpu: of perf.data, which has all of them */
