@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <endian.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -80,9 +81,10 @@ void source_is_plain(struct source *source);
 bool source_starts_compressed(const void *data, size_t size);
 
 /*
- * Up to @size bytes, decompressed. 0 at the end, or -errno; -EBADMSG: compressed bytes were
- * left out, see source_damage(); what follows comes with the next call.
+ * Up to @size bytes, decompressed. 0 at the end, or -errno; SOURCE_DAMAGED: compressed bytes
+ * were left out, see source_damage(); what follows comes with the next call.
  */
+#define SOURCE_DAMAGED INT_MIN /* no errno, which a read might say too */
 ssize_t source_read(struct source *source, void *buffer, size_t size);
 
 /* How many; @cut: because the end came within a frame. */

@@ -236,7 +236,7 @@ static int fill(struct auxtrace_reader *r)
 		r->from = 0;
 	}
 	n = source_read(r->source, r->buffer + r->to, r->room - r->to);
-	if (n == -EBADMSG) {
+	if (n == SOURCE_DAMAGED) {
 		r->source_damaged = true;
 		return 0;
 	}

@@ -224,7 +224,7 @@ static int end_in_frame(struct source *s)
 	s->cut = true;
 	s->left_out = s->pending;
 	s->pending = 0;
-	return -EBADMSG;
+	return SOURCE_DAMAGED;
 }
 
 static ssize_t read_compressed(struct source *s, void *buffer, size_t size)
@@ -273,7 +273,7 @@ static ssize_t look(struct source *s)
 	}
 	s->state = COMPRESSED;
 	s->cut = false;
-	return -EBADMSG;
+	return SOURCE_DAMAGED;
 }
 #endif
 

@@ -110,13 +110,13 @@ static void large_windows_in_parts(void **state)
 /* A source that has nothing for now, or is interrupted, loses nothing. */
 static void interruptions(void **state)
 {
-	static const int errors[] = { -EAGAIN, -EINTR, -EIO };
+	static const int errors[] = { -EAGAIN, -EINTR, -EIO, -EBADMSG };
 	struct made m = {};
 	size_t i;
 
 	(void)state;
 	made_windows(&m, 1, 30, 500);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
 		struct pieces pieces = { m.data, m.size, 50, 1, errors[i], false };
 		const struct auxtrace_item *item;
 		struct auxtrace_reader *reader;
