@@ -242,6 +242,31 @@ wrong() {
 	terminate
 }
 
+@test "metrics: after as many connections at once as there may be" {
+	start
+	cat >crowd.py <<-'END'
+		import socket, sys
+		crowd = [socket.socket(socket.AF_UNIX) for _ in range(16)]
+		for s in crowd:
+		    s.connect("socket")
+		sys.stdin.read()
+	END
+	mkfifo go
+	python3 crowd.py <go &
+	crowd=$!
+	exec {go}>go
+	# With the one that listens.
+	wait_until eval '(( $(find "/proc/$daemon/fd" -lname "socket:*" | wc -l) == 17 ))'
+	# All of them end at once.
+	kill -STOP "$daemon"
+	exec {go}>&-
+	wait "$crowd"
+	kill -CONT "$daemon"
+	run -0 curl -sS --max-time 100 --unix-socket socket http://localhost/metrics
+	[[ $output == *'auxtraced_recording{cpu="1"} 1'* ]]
+	terminate
+}
+
 @test "rotation by size: no file is larger, each stands alone, none is missing" {
 	configure "file_size = 100K"
 	start

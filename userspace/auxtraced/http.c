@@ -92,6 +92,9 @@ static void run(struct http *h)
 	MHD_UNSIGNED_LONG_LONG ms;
 
 	MHD_run(h->daemon);
+	/* Where there were as many connections as may be, and one ended, this waits for new ones.
+	 */
+	MHD_run(h->daemon);
 	if (MHD_get_timeout(h->daemon, &ms) != MHD_YES) {
 		sd_event_source_set_enabled(h->timer, SD_EVENT_OFF);
 		return;
