@@ -182,6 +182,13 @@ wrong() {
 	wrong $'[frob]\ncpus = all' ": frob: there are no sections*"
 	wrong "directory = /$(printf %0300d 0)" ": the line is too long*"
 	wrong $'mode = 0640\nmode = 0640' ": mode: is set twice"
+	# One line, whatever is in it; and the next has its number.
+	printf '%s\n' "$(printf 'a = b %.0s' {1..1000})" "mode = y" >conf
+	run -1 "$auxtraced" --check --config conf
+	[[ ${#lines[@]} -eq 2 && ${lines[1]} == "auxtraced: conf:2: mode: not 'y'"* ]]
+	# Blanks before a key are no matter.
+	printf '%s\n' "compression = 1" "  mode = 0600" $'\tsync = never' >conf
+	run -0 "$auxtraced" --check --config conf
 	printf '%s\n' "cpus = x" "mode = y" >conf
 	run -1 "$auxtraced" --check --config conf
 	[[ ${#lines[@]} -eq 2 && ${lines[1]} == "auxtraced: conf:2: mode:"* ]]

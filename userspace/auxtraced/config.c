@@ -26,7 +26,6 @@ struct parser {
 	const char *path;
 	struct config *config;
 	unsigned int line;
-	bool too_long; /* the line */
 	bool failed;
 	uint64_t seen; /* bits of the table's rows */
 	bool no_memory;
@@ -242,25 +241,26 @@ static int take_line(void *user, const char *section, const char *name, const ch
 	return 1;
 }
 
-/* inih's: the next line. */
+/* inih's: the next line. Blanks before it would make it a part of the one before. */
 static char *read_line(char *line, int size, void *user)
 {
 	struct parser *p = user;
+	const char *text;
+	int rest = 0;
 
 	if (!fgets(line, size, p->file))
 		return NULL;
 	p->line++;
 	if (!strchr(line, '\n') && !feof(p->file)) {
-		if (!p->too_long)
-			log_error("%s:%u: the line is too long: %d characters at most", p->path,
-				  p->line, size - 2);
+		log_error("%s:%u: the line is too long: %d characters at most", p->path, p->line,
+			  size - 2);
 		p->failed = true;
-		p->too_long = true;
-		/* What follows belongs to the same line. */
-		p->line--;
-	} else {
-		p->too_long = false;
+		while (rest != '\n' && rest != EOF)
+			rest = getc(p->file);
+		*line = '\0';
 	}
+	text = line + strspn(line, " \t");
+	memmove(line, text, strlen(text) + 1);
 	return line;
 }
 
