@@ -346,6 +346,45 @@ wrong() {
 	[[ $(cat files/* | wc -c) -le $((1024 * 1024)) ]]
 }
 
+@test "the cap: only of its own files, and whatever the clock said" {
+	configure "total_size = 1M"
+	# What is called nearly as they are.
+	for name in cpu0-1 cpu0-20260131 cpu0-20260131T235959.12Z cpu-20260131T235959.123Z; do
+		head -c 600000 /dev/zero >"files/$name.auxtrace"
+	done
+	mkdir files/cpu0-20260131T235959.123Z.auxtrace
+	start
+	[[ $(metric store_files) -eq 0 ]]
+	terminate
+	# One of a clock that was ahead is no newer than what is made from now on.
+	mv files/cpu0-1.auxtrace files/cpu0-20991231T235959.123Z.auxtrace
+	start
+	[[ $(metric store_files) -eq 1 ]]
+	play 1 --windows 500 --size 10000
+	took 1 500
+	terminate
+	[[ $(find files -type f -size 600000c | wc -l) -eq 3 ]]
+	[[ ! -e files/cpu0-20991231T235959.123Z.auxtrace ]]
+	mapfile -t list < <(files 'cpu1*')
+	run -0 "$recording" verify --bare "${list[@]}"
+	[[ $(field holes) -eq 0 && $(field windows) -gt 50 ]]
+}
+
+@test "the cap: of a directory that was removed, and made again" {
+	configure "total_size = 1M"
+	start
+	play 1 --windows 50 --size 10000
+	took 1 50
+	mv files gone
+	mkdir files
+	play 1 --windows 500 --size 10000
+	took 1 550
+	terminate
+	[[ $(cat files/* | wc -c) -gt 500000 && $(cat files/* | wc -c) -le $((1024 * 1024)) ]]
+	run -0 verify
+	[[ $(field holes) -eq 0 ]]
+}
+
 @test "compressed: by zstd too, and with little trace within a second" {
 	configure "compression = 3" "file_size = 1M"
 	start

@@ -2,6 +2,7 @@
 /*
  * The directory of recordings. Owns the list of its files, oldest first, and their sum.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,17 @@ struct store {
 
 /* ---- Names ---------------------------------------------------------------------- */
 
+static bool is_stamp(const char *text)
+{
+	const char *like = "00000000T000000.000Z.";
+
+	for (; *like; like++, text++) {
+		if (*like == '0' ? !isdigit((unsigned char)*text) : *text != *like)
+			return false;
+	}
+	return !*text;
+}
+
 /* Understands the names that store_file_new() makes. */
 static bool parse_name(const char *name, unsigned int *cpu, char *stamp)
 {
@@ -52,7 +64,8 @@ static bool parse_name(const char *name, unsigned int *cpu, char *stamp)
 
 	if (sscanf(name, "cpu%5u-%21[0-9TZ.]auxtrace%n", cpu, stamp, &n) != 2 || !n)
 		return false;
-	return !name[n] || !strcmp(name + n, ".zst");
+	return isdigit((unsigned char)name[3]) && is_stamp(stamp) &&
+	       (!name[n] || !strcmp(name + n, ".zst"));
 }
 
 static void make_stamp(char *stamp, unsigned int later_ms)
@@ -70,14 +83,20 @@ static void make_stamp(char *stamp, unsigned int later_ms)
 	snprintf(stamp + n, STAMP_SIZE - n, ".%03ldZ.", t.tv_nsec / 1000000);
 }
 
+/* (Not by the descriptor: somebody may have removed the directory, and made another.) */
+static void make_path(char path[static PATH_MAX], const struct store *s, const char *name)
+{
+	snprintf(path, PATH_MAX, "%s/%s", s->directory, name);
+}
+
 /* ---- The list, under the lock ----------------------------------------------------- */
 
-/* Behind all that are not newer. */
-static void insert(struct store *s, struct store_file *file)
+/* Behind all that are not newer by their names; one that is @made now, behind all. */
+static void insert(struct store *s, struct store_file *file, bool made)
 {
 	struct store_file **at = &s->files;
 
-	while (*at && strcmp((*at)->stamp, file->stamp) <= 0)
+	while (*at && (made || strcmp((*at)->stamp, file->stamp) <= 0))
 		at = &(*at)->next;
 	file->next = *at;
 	*at = file;
@@ -116,11 +135,12 @@ static struct store_file *pick(struct store *s)
 static void drop(struct store *s, struct store_file *file)
 {
 	struct counters *counters = counters_of(file->cpu);
+	char path[PATH_MAX];
 
-	if (unlinkat(s->fd, file->name, 0)) {
+	make_path(path, s, file->name);
+	if (unlink(path)) {
 		if (errno != ENOENT)
-			log_error("cannot remove %s/%s: %s", s->directory, file->name,
-				  strerror(errno));
+			log_error("cannot remove %s: %s", path, strerror(errno));
 	} else if (counters) {
 		count(counters, COUNT_DROPPED_FILES, 1);
 		count(counters, COUNT_DROPPED_BYTES, file->size);
@@ -165,9 +185,9 @@ struct store_file *store_file_new(struct store *s, unsigned int cpu, bool compre
 	make_stamp(file->stamp, after);
 	snprintf(file->name, sizeof(file->name), "cpu%u-%sauxtrace%s", cpu, file->stamp,
 		 compressed ? ".zst" : "");
-	snprintf(path, PATH_MAX, "%s/%s", s->directory, file->name);
+	make_path(path, s, file->name);
 	pthread_mutex_lock(&s->lock);
-	insert(s, file);
+	insert(s, file, true);
 	pthread_mutex_unlock(&s->lock);
 	return file;
 }
@@ -191,9 +211,11 @@ void store_file_grow(struct store_file *file, uint64_t size)
 void store_file_end(struct store_file *file, bool keep)
 {
 	struct store *s = file->store;
+	char path[PATH_MAX];
 	struct stat st;
 
-	if (!keep || fstatat(s->fd, file->name, &st, AT_SYMLINK_NOFOLLOW))
+	make_path(path, s, file->name);
+	if (!keep || lstat(path, &st))
 		st.st_size = 0;
 	pthread_mutex_lock(&s->lock);
 	set_size(file, st.st_size);
@@ -209,7 +231,14 @@ void store_file_end(struct store_file *file, bool keep)
 
 int store_file_sync(struct store_file *file)
 {
-	return fsync(file->store->fd) ? -errno : 0;
+	int fd = open(file->store->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = fsync(fd) ? -errno : 0;
+	close(fd);
+	return ret;
 }
 
 struct store_totals store_totals(struct store *s)
@@ -242,7 +271,7 @@ static int add_file(struct store *s, const char *name)
 	file->size = st.st_size;
 	strcpy(file->stamp, stamp);
 	strcpy(file->name, name);
-	insert(s, file);
+	insert(s, file, false);
 	return 0;
 }
 
