@@ -646,6 +646,24 @@ wrong() {
 	done
 }
 
+@test "sync: an interval that never ends" {
+	configure "sync = 18446744073s"
+	auxtraced=$top/build/userspace/auxtraced/auxtraced
+	strace -f -qq -e trace=fdatasync -o trace "$auxtraced" --config conf 2>log &
+	tracer=$!
+	wait_until grep -q "CPU 0: recording" log
+	exec {hold[0]}>in0
+	daemon=$(pgrep -P "$tracer")
+	# Several ticks of the clock.
+	play 0 --windows 30 --size 64 --pause-us 100000
+	took 0 30
+	[[ ! -s trace ]]
+	kill -TERM "$daemon"
+	wait "$tracer"
+	daemon=''
+	[[ $(grep -c fdatasync trace) -eq 1 ]]
+}
+
 @test "the unit: hardened, and the rest of what systemd gets" {
 	unit=$top/build/userspace/auxtraced/auxtraced.service
 	run -0 systemd-analyze security --offline=true "$unit"

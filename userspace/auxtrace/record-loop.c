@@ -230,13 +230,13 @@ static void earlier(uint64_t *at, uint64_t other)
 /* How long a poll may wait, in milliseconds. */
 static int timeout(const struct recording *r, const struct progress *p, uint64_t now)
 {
-	uint64_t at = UINT64_MAX;
+	uint64_t at = UINT64_MAX, end;
 	size_t i;
 
 	if (p->shown)
 		earlier(&at, p->at + PROGRESS_NS);
-	if (r->max_time && !r->stopped)
-		earlier(&at, r->started + r->max_time);
+	if (r->max_time && !r->stopped && !__builtin_add_overflow(r->started, r->max_time, &end))
+		earlier(&at, end);
 	for (i = 0; i < r->n; i++)
 		earlier(&at, r->traced[i].retry_at);
 	if (at == UINT64_MAX)

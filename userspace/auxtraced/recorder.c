@@ -81,8 +81,9 @@ static void note_writer(struct recorder *r, int ret)
 	if (size > r->written) {
 		count(r->counters, COUNT_WRITTEN, size - r->written);
 		r->written = size;
-		if (!r->unsynced)
-			r->sync_at = monotonic_now() + r->sync_period;
+		if (!r->unsynced &&
+		    __builtin_add_overflow(monotonic_now(), r->sync_period, &r->sync_at))
+			r->sync_at = UINT64_MAX;
 		r->unsynced = true;
 	}
 	if (windows > r->lost_windows) {
