@@ -51,6 +51,20 @@ setup_file() {
 	[[ $output == *"No space left on device" ]]
 }
 
+@test "no file takes the place of a standard stream that is closed" {
+	cd "$BATS_TEST_TMPDIR"
+	mkfifo pipe
+	"$auxtrace" dump pipe <&- >&- 2>&- &
+	exec {writer}>pipe
+	until [[ -n $(find /proc/$!/fd -lname '*/pipe') ]]; do sleep 0.1; done
+	[[ $(readlink /proc/$!/fd/{0,1,2} | sort -u) == /dev/null ]]
+	[[ $(find /proc/$!/fd -lname '*/pipe') == /proc/$!/fd/[3-9] ]]
+	exec {writer}>&-
+	local status=0
+	wait $! || status=$?
+	[[ $status -eq 3 ]]
+}
+
 @test "sizes, durations, JSON" {
 	run -0 meson test -C "$top/build/userspace-asan" --no-rebuild common
 	[[ $output == *"Ok: "*1* ]]

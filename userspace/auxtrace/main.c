@@ -2,6 +2,7 @@
 /*
  * auxtrace: finds the subcommand, and runs it.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,10 +72,25 @@ static int run_help(const struct command *command, int argc, char **argv)
 	return finish(EXIT_OK);
 }
 
+/*
+ * Where one of them is closed, no recording gets its number, which messages then would go to.
+ * It is opened in a way that what is to be read or written fails as before.
+ */
+static void keep_standard(void)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = 0; fd < 3; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0)
+			return;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
+	keep_standard();
 	if (argc < 2) {
 		print_overview(stderr);
 		return EXIT_USAGE;
