@@ -93,6 +93,8 @@ static void trace_append(struct run *run, const uint8_t *data, size_t size)
 
 static void trace_read_windows(struct trace *t, const char *name, const uint8_t *data, size_t size)
 {
+	const uint32_t causes =
+		AUXTRACE_WINDOW_FULL | AUXTRACE_WINDOW_HOTPLUG | AUXTRACE_WINDOW_STOPPED;
 	struct auxtrace_window w;
 	size_t at = 0;
 
@@ -108,7 +110,11 @@ static void trace_read_windows(struct trace *t, const char *name, const uint8_t 
 		if (w.size > size - at)
 			w.size = size - at;
 		t->truncated += !!(w.flags & AUXTRACE_WINDOW_TRUNCATED);
-		if (w.flags & AUXTRACE_WINDOW_GAP || !t->nr)
+		/* Behind the empty window of a STOP a gap goes on, with one more cause. */
+		if (t->nr > 1 && !t->runs[t->nr - 1].size && w.flags & AUXTRACE_WINDOW_GAP &&
+		    !(t->runs[t->nr - 1].flags & w.flags & causes))
+			t->runs[t->nr - 1].flags |= w.flags;
+		else if (w.flags & AUXTRACE_WINDOW_GAP || !t->nr)
 			trace_new_run(t, w.flags);
 		trace_append(&t->runs[t->nr - 1], data + at, w.size);
 		t->runs[t->nr - 1].last =
