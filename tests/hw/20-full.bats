@@ -20,7 +20,7 @@ teardown() {
 		all_gaps_counted $cpu
 		decoders_resume
 		no_silent_gap $cpu
-		(( $(field gaps) > 10 && $(field gaps_full) > 10 ))
+		(( $(field gaps) > 3 && $(field gaps_full) > 3 ))
 		row auxtrace $cpu "slow reader"
 	done
 }
