@@ -1,6 +1,6 @@
 # From the Debian packages, as a new user goes: install, see what is missing, load, record,
-# stop, remove. The packages are those of tests/packages. What they depend on is there, since
-# there is no network.
+# let the service record, stop, remove. The packages are those of tests/packages. What they
+# depend on is there, since there is no network.
 
 load lib
 
@@ -22,6 +22,7 @@ setup_file() {
 
 teardown_file() {
 	kill "$udevd"
+	[[ ! -f /run/systemd-pid ]] || kill -KILL "$(</run/systemd-pid)"
 	cp /run/auxtrace.ko "/lib/modules/$release/updates/auxtrace.ko"
 	depmod -a
 }
@@ -106,6 +107,81 @@ node_is_ours() { [[ $(stat -c '%G %a' /dev/auxtrace0 /dev/auxtrace1 | uniq) == "
 	auxtrace load
 }
 
+# systemd as the first process of a namespace, with what it needs to begin, and no more.
+start_systemd() {
+	local unit
+	# (The last may keep packages from starting services.)
+	rm -f /etc/fstab /usr/sbin/policy-rc.d
+	for unit in /{lib,etc}/systemd/system/{sysinit,basic,local-fs,sockets,timers}.target.wants/*; do
+		case ${unit##*/} in
+		'*' | systemd-journald*) ;;
+		*) ln -sf /dev/null "/etc/systemd/system/${unit##*/}" ;;
+		esac
+	done
+	mkdir /sys/fs/cgroup/systemd
+	(
+		echo 0 >/sys/fs/cgroup/systemd/cgroup.procs
+		export container=auxtrace
+		exec unshare --fork --kill-child --pid --mount-proc --cgroup bash -c '
+			umount -l /sys/fs/cgroup
+			mount -t cgroup2 cgroup2 /sys/fs/cgroup
+			exec /lib/systemd/systemd --unit=basic.target'
+	) </dev/null >/run/systemd.log 2>&1 3>&- &
+	echo $! >/run/systemd-pid
+	wait_until systemd_runs
+}
+
+# inside COMMAND...: in that namespace; systemd talks to nobody else.
+inside() { nsenter --target "$(pgrep -P "$(</run/systemd-pid)")" --pid --mount -- "$@"; }
+
+systemd_runs() { [[ $(inside systemctl is-system-running 2>&1) =~ ^(running|degraded)$ ]]; }
+
+metric_is() {
+	[[ $(curl -sS --unix-socket /run/auxtraced/metrics.sock http://localhost/metrics |
+		grep -F "auxtraced_$1 ") == *" $2" ]]
+}
+
+# serves CPU: the service writes its trace.
+serves() { [[ -n $(find /var/lib/auxtrace -name "cpu$1-*" -size +1) ]]; }
+
+@test "the service: started, reloaded, upgraded and stopped by systemd, as its user" {
+	local pid config=/etc/auxtrace/auxtraced.conf
+	start_systemd
+	# It is started when it says that it is ready; the module may come later.
+	auxtrace unload
+	run -0 inside systemctl enable --now auxtraced
+	echo "$output"
+	[[ $(inside systemctl show -P StatusText auxtraced) == "Recording "* ]]
+	auxtrace load
+	wait_until serves 0
+	wait_until serves 1
+	pid=$(pgrep -x auxtraced)
+	[[ $(ps -o user:20=,group:20= "$pid" | xargs) == "auxtraced auxtrace" ]]
+	# CAP_PERFMON is the 38th.
+	[[ $(awk '$1 ~ /^Cap(Eff|Bnd)/ { print $2 }' "/proc/$pid/status" | xargs) == \
+		"0000004000000000 0000004000000000" ]]
+	[[ $(stat -c '%U:%G %a' /var/lib/auxtrace) == "auxtraced:auxtrace 750" ]]
+	[[ $(stat -c '%U:%G %a' /var/lib/auxtrace/cpu*.auxtrace | uniq) == "auxtraced:auxtrace 640" ]]
+	echo "file_size = 4M" >>"$config"
+	inside systemctl reload auxtraced
+	wait_until metric_is 'reloads_total{result="done"}' 1
+	echo "frob = 1" >>"$config"
+	run ! inside systemctl reload auxtraced
+	inside systemctl is-active auxtraced
+	sed -i '/frob/d' "$config"
+	# An upgrade starts it anew.
+	run -0 inside dpkg -i "$packages"/auxtrace_*.deb
+	echo "$output"
+	[[ $(inside systemctl is-active auxtraced) == active && $(pgrep -x auxtraced) != "$pid" ]]
+	inside systemctl stop auxtraced
+	[[ $(inside systemctl show -P Result auxtraced) == success ]]
+	state_is 0 closed
+	state_is 1 closed
+	run -0 recording verify /var/lib/auxtrace/cpu*.auxtrace
+	echo "$output"
+	[[ $(field holes) -eq 0 && $(field lost_windows) -eq 0 && $(field lasts) -eq 4 ]]
+}
+
 @test "a reader that is open: named; then unload, remove, and nothing is left" {
 	exec {fd}</dev/auxtrace0
 	run -0 auxtrace doctor
@@ -113,21 +189,25 @@ node_is_ours() { [[ $(stat -c '%G %a' /dev/auxtrace0 /dev/auxtrace1 | uniq) == "
 	exec {fd}<&-
 	auxtrace unload
 	rmmod auxtrace_sim
+	# (The service waits for the module.)
+	rm -f /var/lib/auxtrace/*.auxtrace
+	inside systemctl start auxtraced
 	local files file names=(auxtrace auxtrace-dkms libauxtrace0)
 	mapfile -t files < <(dpkg -L "${names[@]}")
 	for file in "${!files[@]}"; do
 		[[ ! -d ${files[file]} ]] || unset "files[$file]"
 	done
 	((${#files[@]} > 40))
-	run -0 dpkg --purge "${names[@]}"
+	run -0 inside apt-get purge -y "${names[@]}"
 	echo "$output"
+	run ! pgrep -x auxtraced
 	for file in "${files[@]}"; do
 		[[ ! -e $file ]] || {
 			echo "left: $file"
 			return 1
 		}
 	done
-	run -0 find /usr/src /var/lib/dkms "/lib/modules/$release" \
+	run -0 find /usr/src /var/lib /etc "/lib/modules/$release" \
 		-name '*auxtrace*' -not -name 'auxtrace_sim*'
 	[[ -z $output ]]
 }
