@@ -8,7 +8,7 @@ VERSION := $(shell cat VERSION)
 KBUILD_VARS := $(foreach v,AUXTRACE_CONSUMER AUXTRACE_SIM W C,$(if $($(v)),$(v)=$($(v))))
 
 .PHONY: all modules tools clean install install-module install-tools
-.PHONY: uninstall uninstall-module uninstall-tools demo check check-hw soak lint help
+.PHONY: uninstall uninstall-module uninstall-tools demo check check-hw check-matrix soak lint help
 
 all: modules
 
@@ -83,6 +83,9 @@ check:
 check-hw:
 	tests/hw/run
 
+check-matrix:
+	tests/matrix
+
 soak:
 	tests/soak
 
@@ -105,6 +108,7 @@ help:
 	@echo "  check      run all tests, most of them in virtual machines"
 	@echo "  check-hw   run the tests with emulated trace hardware, of which the emulator is"
 	@echo "             built first"
+	@echo "  check-matrix  run the tests on each kernel that is supported, by DKMS too: takes hours"
 	@echo "  soak       run the stress program for 10 minutes and more, on 2 and on 4 processors, and"
 	@echo "             the daemon for 10 minutes"
 	@echo "  lint       run the checks of style and types alone"

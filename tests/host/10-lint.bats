@@ -158,7 +158,7 @@ shell_scripts() {
 
 @test "make help names every target that people type" {
 	run -0 make -s help
-	for target in modules tools install uninstall demo check check-hw soak lint clean; do
+	for target in modules tools install uninstall demo check check-hw check-matrix soak lint clean; do
 		[[ $output == *"  $target "* ]]
 	done
 }
