@@ -319,7 +319,7 @@ bool auxtrace_counter_detached(struct auxtrace_counter *counter)
  * auxtrace_counter_start() - let the event run
  * @counter:	the counter, held
  *
- * Context: may sleep.
+ * Context: may sleep; under cpus_read_lock(), so that no CPU is going offline.
  * Return: 0, or -EIO if the event cannot be scheduled on its CPU.
  */
 int auxtrace_counter_start(struct auxtrace_counter *counter)
@@ -334,9 +334,6 @@ int auxtrace_counter_start(struct auxtrace_counter *counter)
 	WRITE_ONCE(counter->self_stopped, false);
 	WRITE_ONCE(counter->halted, false);
 	WRITE_ONCE(counter->held, false);
-	/* The event is off, and will be taken off its CPU. */
-	if (auxtrace_counter_leaving(counter))
-		return 0;
 	perf_event_enable(event);
 	return READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR ? -EIO : 0;
 }

@@ -5,7 +5,8 @@
  * Owns the list of open streams and the hotplug states. The list is guarded by
  * streams_lock, a spinlock: hotplug callbacks run with the hotplug lock held for
  * writing, and opening a stream waits for that lock, so that a callback may wait
- * for nothing that an open holds. They only queue work.
+ * for nothing that an open holds. They queue work, and stop the event of a CPU that
+ * is about to go.
  */
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>

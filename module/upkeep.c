@@ -265,6 +265,7 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 {
 	int ret;
 
+	/* Also forgets that the CPU is leaving: start() waits until it has gone. */
 	memset(&s->counter, 0, sizeof(s->counter));
 	ret = auxtrace_counter_create(&s->counter, s->pmu, s->cpu, &s->settings,
 				      on_wake, explain);
