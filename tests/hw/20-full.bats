@@ -11,10 +11,7 @@ teardown() {
 # bats test_tags=short
 @test "busy CPUs and a slow reader" {
 	load_auxtrace buffer_size=256K
-	start_busy 0
-	start_busy 1
-	record_trace -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 5
-	stop_busy
+	record_busy -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 5
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu
@@ -28,10 +25,7 @@ teardown() {
 @test "a busy CPU, the buffer in two halves" {
 	# intel_pt stops at the end of each: see the README's limits.
 	load_auxtrace buffer_size=1M watermark=0
-	start_busy 0
-	start_busy 1
-	record_trace /dev/auxtrace0 /dev/auxtrace1 sleep 2
-	stop_busy
+	record_busy /dev/auxtrace0 /dev/auxtrace1 sleep 2
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu

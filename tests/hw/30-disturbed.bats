@@ -36,10 +36,7 @@ teardown() {
 }
 
 @test "STOP and START" {
-	start_busy 0
-	start_busy 1
-	record_trace -r 15 /dev/auxtrace0 /dev/auxtrace1 true
-	stop_busy
+	record_busy -r 15 /dev/auxtrace0 /dev/auxtrace1 true
 	for cpu in 0 1; do
 		check_trace $cpu
 		all_gaps_counted $cpu

@@ -96,6 +96,14 @@ record_trace() {
 	record -o "$traces" "$@"
 }
 
+# record_busy ARGUMENT...: as record_trace, with both processors busy meanwhile.
+record_busy() {
+	start_busy 0
+	start_busy 1
+	record_trace "$@"
+	stop_busy
+}
+
 # check_trace CPU [FILE]: every byte of it; leaves the counts in $output.
 check_trace() {
 	run "${checker[@]}" "${2:-$traces/$1.trace}" "$1"

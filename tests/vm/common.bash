@@ -1,5 +1,5 @@
-# Owns what tests/vm's scripts share: messages, the cache's place, and the
-# check for host commands. Sourced, never run.
+# Owns what tests/vm's scripts, and those that use them, share: messages, the cache's
+# place, the check for host commands, and modules' compression. Sourced, never run.
 # shellcheck shell=bash
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -31,4 +31,15 @@ need() {
 	local list
 	printf -v list ', %s' "${missing[@]}"
 	die "missing on this machine: ${list#, }"
+}
+
+# decompress FILE: a module as insmod wants it.
+decompress() {
+	case $1 in
+	*.ko) cat "$1" ;;
+	*.xz) xz -dc "$1" ;;
+	*.zst) zstd -dcq "$1" ;;
+	*.gz) gzip -dc "$1" ;;
+	*) die "do not know how to decompress $1" ;;
+	esac
 }

@@ -30,10 +30,7 @@ as_it_must_be() {
 
 @test "busy CPUs and a slow reader" {
 	load_auxtrace buffer_size=256K
-	start_busy 0
-	start_busy 1
-	record_trace -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 5
-	stop_busy
+	record_busy -d 20000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 sleep 5
 	for cpu in 0 1; do
 		as_it_must_be $cpu
 		row auxtrace $cpu "one table entry, slow reader"
