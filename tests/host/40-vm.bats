@@ -46,5 +46,6 @@ no_qemu() { ! pgrep -f "$log" >/dev/null; }
 	run -125 "$run"
 	[[ $output == *"no command"* ]]
 	run -125 "$run" --cpus many true
+	run -125 "$run" --threads some true
 	run -125 "$run" --kernel no-such-kernel true
 }
