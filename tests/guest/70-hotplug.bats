@@ -48,6 +48,27 @@ teardown() {
 	[[ $(field restarts) -eq 30 ]]
 }
 
+# As arm_spe_pmu does. An event that it meets running would put the head anywhere, and
+# reads would fail from then on.
+@test "a driver that resets its hardware when the CPU goes" {
+	setting 1 config2 $((1 << 17))
+	# Never full: the event runs.
+	setting 1 config "$(sim_config $((1 << 20)) 4096)"
+	auxcheck --restarts /dev/auxtrace1 >"$BATS_TEST_TMPDIR/out" & pid=$!
+	for ((i = 0; i < 10; i++)); do
+		before=$(stat_of 1 bytes)
+		wait_until eval "(( \$(stat_of 1 bytes) > $before + 100000 ))"
+		echo 0 >"$cpu1"
+		echo 1 >"$cpu1"
+		kill -0 "$pid"
+	done
+	kill -TERM "$pid"
+	wait "$pid"
+	output=$(<"$BATS_TEST_TMPDIR/out")
+	echo "$output"
+	[[ $(field first_error) == none ]]
+}
+
 @test "30 times while a poll waits for little" {
 	setting 1 config "$slow"
 	auxcheck --bytes 1M --restarts --poll /dev/auxtrace1 >"$BATS_TEST_TMPDIR/out" & pid=$!

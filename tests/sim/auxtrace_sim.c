@@ -42,6 +42,10 @@
  * pages	1: as arm_spe_pmu: sessions end at a page's end, and at the
  *		ring's; where there is no whole page, what room there is gets
  *		filled up with zeroes, and the driver stops
+ * reset	1: as arm_spe_pmu: when the CPU goes offline the hardware is reset,
+ *		under an event that runs there, too. The driver then takes the
+ *		session's length from where the hardware stands, which is the
+ *		buffer's begin, and so puts the head anywhere.
  *
  * A blob is loaded by writing it to /dev/auxtrace_sim. See sim_blob_open().
  *
@@ -54,6 +58,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitfield.h>
+#include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/device.h>
 #include <linux/fs.h>
@@ -92,7 +97,8 @@
 
 #define SIM_CONFIG2_REGION	GENMASK_ULL(15, 0)
 #define SIM_CONFIG2_PAGES	BIT_ULL(16)
-#define SIM_CONFIG2_RESERVED	GENMASK_ULL(63, 17)
+#define SIM_CONFIG2_RESET	BIT_ULL(17)
+#define SIM_CONFIG2_RESERVED	GENMASK_ULL(63, 18)
 
 #define SIM_RATE_DEFAULT	SZ_1M
 #define SIM_MARGIN_DEFAULT	8
@@ -159,6 +165,7 @@ struct sim_buf {
  * @margin: bytes at the end of the room not to use
  * @region: bytes of a region, a power of two; 0: there are none
  * @pages: sessions end at pages' ends
+ * @reset: a CPU that goes offline resets the hardware
  * @unit: what the size of sessions is a multiple of
  * @content: what to write
  * @blob: the blob to play; NULL for the counter pattern
@@ -168,6 +175,7 @@ struct sim_buf {
  * @limit: bytes that the session may write
  * @short_of_room: nothing but the room limits it
  * @written: bytes that it has written
+ * @resets: of the CPU, when the session began
  * @published: sessions that published something
  * @index: index of the next word of the counter pattern
  * @epoch: how often the driver stopped the event
@@ -193,6 +201,7 @@ struct sim_event {
 	unsigned int margin;
 	unsigned long region;
 	bool pages;
+	bool reset;
 	unsigned int unit;
 	enum sim_content content;
 	struct sim_blob *blob;
@@ -203,6 +212,7 @@ struct sim_event {
 	unsigned long limit;
 	bool short_of_room;
 	unsigned long written;
+	unsigned int resets;
 	u64 published;
 	u64 index;
 	unsigned int epoch;
@@ -241,6 +251,9 @@ module_param(exclusive, bool, 0444);
 MODULE_PARM_DESC(exclusive, "allow one event per context only, as Intel PT");
 
 static DEFINE_PER_CPU(struct sim_stats, sim_stats);
+
+/* How often the CPU went offline. Touched on that CPU only. */
+static DEFINE_PER_CPU(unsigned int, sim_resets);
 
 /*
  * Guards the three variables below, and a blob's members while it is being
@@ -493,6 +506,12 @@ static void sim_halt(struct sim_event *se)
 	this_cpu_inc(sim_stats.stops);
 }
 
+/* Has the hardware been reset since the session began? It writes no more. */
+static bool sim_was_reset(struct sim_event *se)
+{
+	return se->reset && se->resets != this_cpu_read(sim_resets);
+}
+
 /* Advance the head over zeroes. */
 static void sim_skip(struct sim_event *se, unsigned long pad)
 {
@@ -601,6 +620,7 @@ static bool sim_session_begin(struct sim_event *se, bool again)
 
 	sim_pad(se);
 	se->written = 0;
+	se->resets = this_cpu_read(sim_resets);
 	se->limit = sim_limit(se);
 	if (se->limit)
 		return true;
@@ -629,6 +649,8 @@ static bool sim_session_end(struct sim_event *se)
 {
 	bool lost = false;
 
+	if (sim_was_reset(se))
+		se->written = -(se->handle.head & se->buf->mask);
 	if (se->written) {
 		se->published++;
 		lost = sim_turn(se, se->truncate);
@@ -676,7 +698,7 @@ static bool sim_produce(struct sim_event *se, unsigned long todo)
 		unsigned long pos = se->handle.head + se->written;
 		unsigned long n = sim_available(se);
 
-		if (!n)
+		if (!n || sim_was_reset(se))
 			return false;
 
 		n = min3(n, todo, se->limit - se->written);
@@ -769,6 +791,7 @@ static int sim_parse_config(struct perf_event *event, struct sim_event *se)
 
 	se->region = FIELD_GET(SIM_CONFIG2_REGION, config2) << PAGE_SHIFT;
 	se->pages = FIELD_GET(SIM_CONFIG2_PAGES, config2);
+	se->reset = FIELD_GET(SIM_CONFIG2_RESET, config2);
 	if (se->region && (!is_power_of_2(se->region) || se->pages))
 		return -EINVAL;
 	return 0;
@@ -927,6 +950,7 @@ PMU_FORMAT_ATTR(partial,	"config1:48-55");
 PMU_FORMAT_ATTR(collision,	"config1:56-63");
 PMU_FORMAT_ATTR(region,		"config2:0-15");
 PMU_FORMAT_ATTR(pages,		"config2:16");
+PMU_FORMAT_ATTR(reset,		"config2:17");
 
 static struct attribute *sim_format_attrs[] = {
 	&format_attr_rate.attr,
@@ -939,6 +963,7 @@ static struct attribute *sim_format_attrs[] = {
 	&format_attr_collision.attr,
 	&format_attr_region.attr,
 	&format_attr_pages.attr,
+	&format_attr_reset.attr,
 	NULL
 };
 
@@ -1081,6 +1106,15 @@ static struct pmu sim_pmu = {
 	.free_aux	= sim_free_aux,
 };
 
+static enum cpuhp_state sim_hotplug_state;
+
+/* On the CPU, which goes offline. */
+static int sim_leave_cpu(unsigned int cpu)
+{
+	this_cpu_inc(sim_resets);
+	return 0;
+}
+
 static int __init sim_init(void)
 {
 	int ret;
@@ -1092,20 +1126,31 @@ static int __init sim_init(void)
 	if (ret)
 		return ret;
 
+	ret = cpuhp_setup_state_nocalls(CPUHP_AP_ONLINE_DYN, "perf/auxtrace_sim:online",
+					NULL, sim_leave_cpu);
+	if (ret < 0)
+		goto deregister;
+	sim_hotplug_state = ret;
+
 	ret = perf_pmu_register(&sim_pmu, name, -1);
-	if (ret) {
-		misc_deregister(&sim_blob_dev);
-		return ret;
-	}
+	if (ret)
+		goto remove_state;
 
 	pr_info("PMU %s registered\n", name);
 	return 0;
+
+remove_state:
+	cpuhp_remove_state_nocalls(sim_hotplug_state);
+deregister:
+	misc_deregister(&sim_blob_dev);
+	return ret;
 }
 module_init(sim_init);
 
 static void __exit sim_exit(void)
 {
 	perf_pmu_unregister(&sim_pmu);
+	cpuhp_remove_state_nocalls(sim_hotplug_state);
 	misc_deregister(&sim_blob_dev);
 	sim_blob_put(sim_blob_loaded);
 }
