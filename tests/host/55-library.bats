@@ -39,6 +39,36 @@ one_line() { [[ -z $output && ${#stderr_lines[@]} -eq 1 && $stderr == $1 ]]; }
 	g++ -Wall -Wextra -Wpedantic -Werror "${include[@]}" -c header.cc
 }
 
+# print_layout UAPI: where the members of the library's structures are.
+print_layout() {
+	{
+		printf '#include <stdio.h>\n#include <auxtrace.h>\nint main(void) {\n'
+		gcc -E -P -I"$1" "$top/userspace/lib/auxtrace.h" |
+			awk -v mine="$(grep -oE '^struct auxtrace_[a-z_]+ \{' "$top/userspace/lib/auxtrace.h")" '
+			$1 == "struct" && $3 == "{" && index(mine, $2 " {") { name = $2 }
+			/^}/ { name = "" }
+			name && /;$/ {
+				member = $NF
+				gsub(/[*;]|\[.*/, "", member)
+				printf "printf(\"%s.%s %%zu\\n\", offsetof(struct %s, %s));\n",
+					name, member, name, member
+			}'
+		echo '}'
+	} >layout.c
+	gcc -w -I"$1" -I"$top/userspace/lib" -o layout layout.c && ./layout
+}
+
+@test "the library's structures stay as they are when the kernel's grow" {
+	cp -r "$top/module/include/uapi" grown
+	sed -i '/^struct auxtrace_[a-z]* {/,/^};/s/^};/	__u64 more[3];\n};/' grown/linux/auxtrace.h
+	print_layout "$top/module/include/uapi" >before
+	print_layout grown >after
+	cat before
+	grep -qF auxtrace_stream.started before
+	grep -qF auxtrace_item.lost_windows before
+	diff before after
+}
+
 # AUXTRACE_FUZZ_SECONDS makes it longer; the seeds are made up.
 @test "any bytes: readers and writers keep their promises" {
 	clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DHAVE_ZSTD \

@@ -107,7 +107,7 @@ static void print_hex(const struct auxtrace_item *item)
 	for (i = 0; i < item->size; i++) {
 		if (i % 16 == 0)
 			printf("%s  %12llx ", i ? "\n" : "",
-			       (unsigned long long)(item->window.offset + item->at + i));
+			       (unsigned long long)(item->window->offset + item->at + i));
 		printf(" %02x", bytes[i]);
 	}
 	if (item->size)
@@ -116,7 +116,7 @@ static void print_hex(const struct auxtrace_item *item)
 
 static void print_window(const struct auxtrace_item *item)
 {
-	const struct auxtrace_window *w = &item->window;
+	const struct auxtrace_window *w = item->window;
 	char duration[UNITS_LEN];
 	size_t i;
 
@@ -136,7 +136,7 @@ static void print_window(const struct auxtrace_item *item)
 
 static void print_stream(const struct auxtrace_stream *stream)
 {
-	const struct auxtrace_info *info = &stream->info;
+	const struct auxtrace_info *info = stream->info;
 	const char *key, *value;
 	char size[UNITS_LEN], date[32];
 	size_t i;
@@ -194,7 +194,7 @@ static void print_text(const struct dump *d, const struct auxtrace_item *item)
 
 static void json_stream(struct json *json, const struct auxtrace_stream *stream)
 {
-	const struct auxtrace_info *info = &stream->info;
+	const struct auxtrace_info *info = stream->info;
 	const char *key, *value;
 	size_t i;
 
@@ -246,7 +246,7 @@ static void json_hex(struct json *json, const struct auxtrace_item *item)
 
 static void json_window(struct json *json, const struct dump *d, const struct auxtrace_item *item)
 {
-	const struct auxtrace_window *w = &item->window;
+	const struct auxtrace_window *w = item->window;
 	size_t i;
 
 	json_number(json, "cpu", w->cpu);

@@ -115,7 +115,7 @@ static void count(struct recording *r, const struct auxtrace_item *item)
 	if (!item->last)
 		return;
 	r->windows++;
-	r->gaps += !!(item->window.flags & AUXTRACE_WINDOW_GAP);
+	r->gaps += !!(item->window->flags & AUXTRACE_WINDOW_GAP);
 }
 
 static void write_item(struct recording *r, struct traced *t, const struct auxtrace_item *item)

@@ -222,15 +222,8 @@ static int begin_file(struct recorder *r, const struct recording *to,
 	r->lost_bytes = 0;
 	r->lost_windows = 0;
 	if (r->untold_windows) {
-		struct auxtrace_item lost = {
-			.kind = AUXTRACE_ITEM_LOST,
-			.cpu = r->cpu,
-			.error = -r->error,
-			.lost_windows = r->untold_windows,
-			.lost_bytes = r->untold_bytes,
-		};
-
-		auxtrace_writer_item(r->writer, &lost);
+		auxtrace_writer_tell_lost(r->writer, r->cpu, -r->error, r->untold_windows,
+					  r->untold_bytes);
 		r->untold_windows = 0;
 		r->untold_bytes = 0;
 	}
@@ -252,18 +245,18 @@ static bool is_too_large(const struct recorder *r, const struct recording *to, u
 static void begin_window(struct recorder *r, const struct recording *to,
 			 const struct auxtrace_item *item, const struct auxtrace_stream *stream)
 {
-	uint64_t size = item->window.header_size + item->window.size + 8;
+	uint64_t size = item->window->header_size + item->window->size + 8;
 
-	count_window(r->counters, &item->window);
+	count_window(r->counters, item->window);
 	if (r->writer && is_too_large(r, to, size))
 		recorder_rotate(r, to);
 	if (!r->writer)
 		begin_file(r, to, stream);
 	r->skipping = !r->writer;
 	if (r->skipping) {
-		note_lost(r, r->error, 1, item->window.size);
+		note_lost(r, r->error, 1, item->window->size);
 		r->untold_windows++;
-		r->untold_bytes += item->window.size;
+		r->untold_bytes += item->window->size;
 		return;
 	}
 	store_file_grow(r->file, auxtrace_writer_size(r->writer) + r->pending + size);

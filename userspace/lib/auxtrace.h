@@ -31,8 +31,9 @@
  * Nothing here installs handlers, forks, or starts threads. Nothing is printed.
  *
  * Compatibility: structures that the caller makes begin with their size, those that
- * the library makes are given as pointers; both grow at their end only. Unknown
- * values of an enum must be expected.
+ * the library makes are given as pointers; both grow at their end only. The kernel's
+ * structures grow too, so none is a member of these: there are pointers to them.
+ * Unknown values of an enum must be expected.
  */
 #ifndef AUXTRACE_H
 #define AUXTRACE_H
@@ -357,7 +358,9 @@ int auxtrace_event_apply(const struct auxtrace_event *event, unsigned int cpu, c
  * struct auxtrace_stream - where a stream comes from
  * @cpu:	number of the CPU
  * @flags:	AUXTRACE_STREAM_*
- * @info:	what AUXTRACE_IOC_INFO said: PMU, settings. In host byte order.
+ * @info:	what AUXTRACE_IOC_INFO said: PMU, settings. In host byte order; valid as long as
+ *		the stream. What the kernel that was asked did not know is 0, as is what is
+ *		behind @info->size.
  * @time_mult:	with @time_shift and @time_zero: from the CPU's counter (TSC) to perf's clock,
  *		as in struct perf_event_mmap_page: ns = time_zero + cycles * mult >> shift
  * @time_shift:	likewise
@@ -373,7 +376,7 @@ int auxtrace_event_apply(const struct auxtrace_event *event, unsigned int cpu, c
 struct auxtrace_stream {
 	uint32_t cpu;
 	uint32_t flags;
-	struct auxtrace_info info;
+	const struct auxtrace_info *info;
 	uint32_t time_mult;
 	uint32_t time_shift;
 	uint64_t time_zero;
@@ -384,10 +387,10 @@ struct auxtrace_stream {
 
 /**
  * auxtrace_stream_new() - describe a stream by hand
- * @stream:	out: to be freed by auxtrace_stream_free(); its members may be set
- * @info:	of the stream; cpu is taken from there
+ * @stream:	out: to be freed by auxtrace_stream_free(); its members but @info may be set
+ * @info:	of the stream, with size set; copied. cpu is taken from there.
  *
- * Return: 0.
+ * Return: 0, or -EINVAL: @info's size is too small to be true.
  */
 int auxtrace_stream_new(struct auxtrace_stream **stream, const struct auxtrace_info *info);
 
@@ -494,11 +497,11 @@ enum auxtrace_damage {
  * @position:	where it begins: bytes from the source's beginning (decompressed)
  * @raw:	its bytes as they are in the source, header and padding included
  * @raw_size:	how many, 0 for a DAMAGE
- * @window:	WINDOW: its header in host byte order; DAMAGE that is a HOLE: of the window
- *		that follows
+ * @window:	WINDOW: its header in host byte order, valid until the next call; DAMAGE that is
+ *		a HOLE: of the window that follows; others: NULL
  * @payload:	WINDOW: the trace, in the reader's buffer; valid until the next call. Aligned
  *		to nothing.
- * @size:	WINDOW: bytes there, @window.size if the window is whole
+ * @size:	WINDOW: bytes there, @window->size if the window is whole
  * @at:		WINDOW: offset of @payload in the window: 0 but for later parts
  * @last:	WINDOW: the window ends here
  * @stream:	WINDOW, STREAM: of that CPU, or NULL if none was told; valid until the reader
@@ -511,7 +514,8 @@ enum auxtrace_damage {
  * @lost_windows: LOST, HOLE: how many windows, 0 if unknown
  *
  * A window that fits in the reader's buffer comes whole. A larger one comes in parts, in
- * order, nothing in between: the first has @at 0, the last has @last.
+ * order, nothing in between: the first has @at 0, the last has @last. Items are made by
+ * readers alone.
  */
 struct auxtrace_item {
 	uint32_t kind;
@@ -519,7 +523,7 @@ struct auxtrace_item {
 	uint64_t position;
 	const void *raw;
 	size_t raw_size;
-	struct auxtrace_window window;
+	const struct auxtrace_window *window;
 	const void *payload;
 	size_t size;
 	uint64_t at;
@@ -804,9 +808,9 @@ int auxtrace_writer_stream(struct auxtrace_writer *writer, const struct auxtrace
 /**
  * auxtrace_writer_item() - write what a reader gave
  * @writer:	the writer
- * @item:	a WINDOW, whole or the parts in order, nothing of the same writer in between;
- *		STREAM and LOST do as well; FILE and DAMAGE are left out, but for ABORTED: it
- *		takes the parts of that window back, and counts it as lost
+ * @item:	of a reader: a WINDOW, whole or the parts in order, nothing of the same writer in
+ *		between; STREAM and LOST do as well; FILE and DAMAGE are left out, but for
+ *		ABORTED: it takes the parts of that window back, and counts it as lost
  *
  * Without compression it is in the file on return; with, when a batch is full.
  *
@@ -852,11 +856,29 @@ uint64_t auxtrace_writer_lost(const struct auxtrace_writer *writer, uint64_t *wi
  * @windows:	out: how many; or NULL
  *
  * It is told with each CPU's next window, or by auxtrace_writer_close(). If neither succeeds,
- * a LOST item can tell it to the writer of the next file. LOST items that were given count too.
+ * auxtrace_writer_tell_lost() can tell it to the writer of the next file. What that was given,
+ * and LOST items, count too.
  *
  * Return: bytes of payload.
  */
 uint64_t auxtrace_writer_untold(const struct auxtrace_writer *writer, uint64_t *windows);
+
+/**
+ * auxtrace_writer_tell_lost() - have the file say that windows are missing
+ * @writer:	the writer
+ * @cpu:	number of the CPU
+ * @error:	why: an errno, positive
+ * @windows:	how many
+ * @bytes:	of payload
+ *
+ * For what was lost where there was no writer. It is told with that CPU's next window, or by
+ * auxtrace_writer_close(), and added to what is to be told already. It is not counted by
+ * auxtrace_writer_lost().
+ *
+ * Return: 0, or -E2BIG: CPU over 65535.
+ */
+int auxtrace_writer_tell_lost(struct auxtrace_writer *writer, unsigned int cpu, uint32_t error,
+			      uint64_t windows, uint64_t bytes);
 
 /**
  * auxtrace_writer_close() - flush, and free

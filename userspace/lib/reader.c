@@ -45,13 +45,14 @@ struct auxtrace_reader {
 	uint64_t unknown_left; /* of a record that is left out */
 	bool searching;	       /* for where a record begins */
 	uint64_t search_from;  /* position */
-	bool in_window;	       /* parts of it were given: item.window ... */
+	bool in_window;	       /* parts of it were given: window ... */
 	uint64_t window_left;  /* ... and these are to come, padding included */
 	bool bad_padding;      /* of the window before */
 	bool source_damaged;   /* told by source_damage() */
 	struct cpu *cpus;
 	size_t nr_cpus;
 	struct auxtrace_item item;
+	struct auxtrace_window window; /* item.window, if that has one */
 };
 
 /* What a piece of the parser says: an item is ready, or ... */
@@ -334,7 +335,7 @@ static bool is_zero(const char *bytes, size_t n)
 static int give_part(struct auxtrace_reader *r, size_t raw_size, size_t skip, bool last)
 {
 	struct auxtrace_item *item = &r->item;
-	uint64_t left = item->window.size - item->at;
+	uint64_t left = r->window.size - item->at;
 
 	item->position = r->position;
 	item->raw = data(r);
@@ -359,7 +360,7 @@ static int next_part(struct auxtrace_reader *r)
 	if (n < r->window_left && (r->window_left <= r->room || !is_packed(r)))
 		return MORE;
 	item->at += item->size;
-	payload_left = item->window.size - item->at;
+	payload_left = r->window.size - item->at;
 	if (n >= r->window_left) {
 		n = r->window_left;
 		r->in_window = false;
@@ -399,7 +400,8 @@ static int next_window(struct auxtrace_reader *r)
 		damage(r, AUXTRACE_DAMAGE_HOLE, r->position, bytes);
 		r->item.lost_windows = windows;
 		r->item.cpu = w.cpu;
-		r->item.window = w;
+		r->window = w;
+		r->item.window = &r->window;
 		return 1;
 	}
 	cpu->known = true;
@@ -407,7 +409,8 @@ static int next_window(struct auxtrace_reader *r)
 	cpu->offset = w.offset + w.size;
 
 	begin_item(r, AUXTRACE_ITEM_WINDOW, 0);
-	r->item.window = w;
+	r->window = w;
+	r->item.window = &r->window;
 	r->item.cpu = w.cpu;
 	r->item.stream = cpu->stream;
 	if (fits)
@@ -631,7 +634,7 @@ static int break_off(struct auxtrace_reader *r)
 	if (r->in_window) {
 		r->in_window = false;
 		return damage(r, AUXTRACE_DAMAGE_ABORTED, from,
-			      r->item.window.size - r->item.at - r->item.size);
+			      r->window.size - r->item.at - r->item.size);
 	}
 	if (n || r->unknown_left) {
 		r->unknown_left = 0;

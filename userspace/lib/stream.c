@@ -24,6 +24,7 @@
 
 struct described {
 	struct auxtrace_stream stream;
+	struct auxtrace_info info;
 	char *text;
 	size_t text_size;
 };
@@ -43,17 +44,32 @@ static uint64_t now(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
-EXPORT int auxtrace_stream_new(struct auxtrace_stream **stream, const struct auxtrace_info *info)
+/* @info may be of an earlier or a later version than this one's, of @size bytes. */
+static int new_stream(struct auxtrace_stream **stream, const void *info, size_t size)
 {
 	struct described *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
-	d->stream.info = *info;
-	d->stream.cpu = info->cpu;
+	if (size > sizeof(d->info))
+		size = sizeof(d->info);
+	memcpy(&d->info, info, size);
+	if (d->info.size > size)
+		d->info.size = size;
+	d->info.pmu_name[sizeof(d->info.pmu_name) - 1] = '\0';
+	d->stream.info = &d->info;
+	d->stream.cpu = d->info.cpu;
 	d->stream.started = now();
 	*stream = &d->stream;
 	return 0;
+}
+
+EXPORT int auxtrace_stream_new(struct auxtrace_stream **stream, const struct auxtrace_info *info)
+{
+	uint32_t size;
+
+	memcpy(&size, info, sizeof(size));
+	return size < sizeof(size) ? -EINVAL : new_stream(stream, info, size);
 }
 
 EXPORT void auxtrace_stream_free(struct auxtrace_stream *stream)
@@ -147,7 +163,7 @@ size_t stream_record_size(const struct auxtrace_stream *stream)
 {
 	const struct described *d = (const struct described *)stream;
 
-	return sizeof(struct auxtrace_stream_record) + sizeof(stream->info) + align8(d->text_size);
+	return sizeof(struct auxtrace_stream_record) + sizeof(d->info) + align8(d->text_size);
 }
 
 /* INFO's struct, from one byte order to the other. */
@@ -174,7 +190,7 @@ void stream_record_write(const struct auxtrace_stream *stream, void *to)
 {
 	const struct described *d = (const struct described *)stream;
 	size_t size = stream_record_size(stream);
-	struct auxtrace_info info = stream->info;
+	struct auxtrace_info info = d->info;
 	struct auxtrace_stream_record record = {
 		.record.magic = htole32(AUXTRACE_RECORD_MAGIC),
 		.record.kind = htole32(AUXTRACE_RECORD_STREAM),
@@ -238,9 +254,7 @@ int stream_record_read(struct auxtrace_stream **stream, const void *record, size
 		return -EINVAL;
 	memcpy(&info, text - info_size, info_size < sizeof(info) ? info_size : sizeof(info));
 	swap_info(&info);
-	info.pmu_name[sizeof(info.pmu_name) - 1] = '\0';
-
-	ret = auxtrace_stream_new(stream, &info);
+	ret = new_stream(stream, &info, info_size);
 	if (ret)
 		return ret;
 	d = described(*stream);
@@ -383,7 +397,7 @@ static int note_pmu(struct auxtrace_stream *stream, const char *sysfs)
 	char folder[512];
 	int ret, n;
 
-	n = snprintf(folder, sizeof(folder), "bus/event_source/devices/%s", stream->info.pmu_name);
+	n = snprintf(folder, sizeof(folder), "bus/event_source/devices/%s", stream->info->pmu_name);
 	ret = note_folder(stream, sysfs, folder, "pmu.");
 	strcpy(folder + n, "/caps");
 	ret = ret ?: note_folder(stream, sysfs, folder, "pmu.caps.");

@@ -358,7 +358,7 @@ static int put_before(struct auxtrace_writer *w, uint32_t number)
 
 static bool is_next_part(const struct auxtrace_writer *w, const struct auxtrace_item *item)
 {
-	return item->window.cpu == w->window.cpu && item->window.seq == w->window.seq &&
+	return item->window->cpu == w->window.cpu && item->window->seq == w->window.seq &&
 	       item->at == w->next_at;
 }
 
@@ -373,18 +373,18 @@ static int begin_window(struct auxtrace_writer *w, const struct auxtrace_item *i
 	struct cpu *cpu;
 	int ret = 0;
 
-	cpu = cpu_of(w, item->window.cpu);
+	cpu = cpu_of(w, item->window->cpu);
 	if (!cpu)
 		ret = -ENOMEM;
 	w->in_window = true;
-	w->window = item->window;
+	w->window = *item->window;
 	ret = ret ?: w->dead;
-	ret = ret ?: put_before(w, item->window.cpu);
-	ret = ret ?: begin_record(w, item->window.header_size + align8(item->window.size));
+	ret = ret ?: put_before(w, item->window->cpu);
+	ret = ret ?: begin_record(w, item->window->header_size + align8(item->window->size));
 	if (!cpu)
 		return ret;
 	cpu->in.windows++;
-	cpu->in.bytes += item->window.size;
+	cpu->in.bytes += item->window->size;
 	return ret;
 }
 
@@ -394,7 +394,7 @@ static int put_window(struct auxtrace_writer *w, const struct auxtrace_item *ite
 
 	if (w->in_window ? !is_next_part(w, item) : item->at)
 		return -EINVAL;
-	if (item->window.cpu > MAX_CPU)
+	if (item->window->cpu > MAX_CPU)
 		return -E2BIG;
 	if (!w->in_window)
 		ret = begin_window(w, item);
@@ -435,18 +435,18 @@ static void abort_window(struct auxtrace_writer *w)
 	add(&w->lost, &one);
 }
 
-static int take_lost(struct auxtrace_writer *w, const struct auxtrace_item *item)
+EXPORT int auxtrace_writer_tell_lost(struct auxtrace_writer *w, unsigned int number, uint32_t error,
+				     uint64_t windows, uint64_t bytes)
 {
-	struct count n = { item->lost_windows, item->lost_bytes };
+	struct count n = { windows, bytes };
 	struct cpu *cpu;
 
-	if (item->cpu > MAX_CPU)
+	if (number > MAX_CPU)
 		return -E2BIG;
-	cpu = cpu_of(w, item->cpu);
+	cpu = cpu_of(w, number);
 	if (!cpu)
 		return -ENOMEM;
-	/* It is told before that CPU's next window. */
-	cpu->error = item->error;
+	cpu->error = error;
 	add(&cpu->lost, &n);
 	return 0;
 }
@@ -488,7 +488,8 @@ EXPORT int auxtrace_writer_item(struct auxtrace_writer *w, const struct auxtrace
 	case AUXTRACE_ITEM_STREAM:
 		return auxtrace_writer_stream(w, item->stream);
 	case AUXTRACE_ITEM_LOST:
-		return take_lost(w, item);
+		return auxtrace_writer_tell_lost(w, item->cpu, item->error, item->lost_windows,
+						 item->lost_bytes);
 	case AUXTRACE_ITEM_DAMAGE:
 		if (item->damage == AUXTRACE_DAMAGE_ABORTED && w->in_window)
 			abort_window(w);

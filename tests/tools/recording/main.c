@@ -129,7 +129,7 @@ static bool begin_words(struct cpu *cpu, bool any)
 
 static bool take_window(struct verify *v, const struct auxtrace_item *item, const char *name)
 {
-	const struct auxtrace_window *w = &item->window;
+	const struct auxtrace_window *w = item->window;
 	uint64_t started = item->stream ? item->stream->started : 0;
 	struct cpu *cpu = cpu_of(v, w->cpu);
 

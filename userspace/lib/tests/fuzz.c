@@ -59,11 +59,11 @@ static void check_window(const struct auxtrace_item *item, struct totals *t, uin
 
 	CHECK(item->at == *at);
 	CHECK(payload >= raw && payload + item->size <= raw + item->raw_size);
-	CHECK(item->at + item->size <= item->window.size);
-	CHECK(!item->last || item->at + item->size == item->window.size);
+	CHECK(item->at + item->size <= item->window->size);
+	CHECK(!item->last || item->at + item->size == item->window->size);
 	*at = item->last ? 0 : item->at + item->size;
 	t->windows += item->last;
-	t->bytes += item->last ? item->window.size : 0;
+	t->bytes += item->last ? item->window->size : 0;
 }
 
 static void check_damage(const struct auxtrace_item *item, struct totals *t, uint64_t *at)

@@ -139,9 +139,9 @@ void check_payload(const struct auxtrace_item *item)
 	size_t i;
 
 	for (i = 0; i < item->size; i++) {
-		if (bytes[i] != made_byte(item->cpu, item->window.offset + item->at + i))
+		if (bytes[i] != made_byte(item->cpu, item->window->offset + item->at + i))
 			fail_msg("wrong byte in window %llu at %llu",
-				 (unsigned long long)item->window.seq,
+				 (unsigned long long)item->window->seq,
 				 (unsigned long long)(item->at + i));
 	}
 }

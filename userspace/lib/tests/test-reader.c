@@ -221,9 +221,9 @@ static void memory_is_not_copied(void **state)
 	assert_ptr_equal(item->payload, m.data + 64);
 	assert_ptr_equal(item->raw, m.data);
 	assert_int_equal(item->raw_size, m.size);
-	assert_int_equal(item->window.seq, 7);
-	assert_int_equal(item->window.offset, 100);
-	assert_int_equal(item->window.time, 7000);
+	assert_int_equal(item->window->seq, 7);
+	assert_int_equal(item->window->offset, 100);
+	assert_int_equal(item->window->time, 7000);
 	assert_int_equal(item->cpu, 3);
 	assert_null(item->stream);
 	assert_true(item->last);
@@ -375,11 +375,11 @@ static void holes(void **state)
 	assert_int_equal(item->cpu, 1);
 	assert_int_equal(item->lost_windows, 3);
 	assert_int_equal(item->lost_bytes, 90);
-	assert_int_equal(item->window.seq, 9);
+	assert_int_equal(item->window->seq, 9);
 	assert_int_equal(auxtrace_reader_next(reader, &item), 1);
-	assert_int_equal(item->window.seq, 9);
+	assert_int_equal(item->window->seq, 9);
 	assert_int_equal(auxtrace_reader_next(reader, &item), 1);
-	assert_int_equal(item->window.seq, 10);
+	assert_int_equal(item->window->seq, 10);
 	assert_int_equal(auxtrace_reader_next(reader, &item), 0);
 	auxtrace_reader_free(reader);
 	made_free(&m);

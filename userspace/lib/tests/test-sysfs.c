@@ -284,10 +284,42 @@ static void pairs(void **state)
 	auxtrace_stream_free(NULL);
 }
 
+/* Callers of an earlier version, who have less, and of a later one. */
+static void info_sizes(void **state)
+{
+	struct auxtrace_info info = { .size = 48, .cpu = 5, .pmu_name = "pt" }, *little;
+	struct {
+		struct auxtrace_info info;
+		uint64_t more;
+	} much = { .info = { .size = sizeof(much), .cpu = 6, .period = 7 }, .more = 8 };
+	struct auxtrace_stream *s;
+	uint32_t none;
+
+	(void)state;
+	little = malloc(48);
+	assert_non_null(little);
+	memcpy(little, &info, 48);
+	assert_int_equal(auxtrace_stream_new(&s, little), 0);
+	free(little);
+	assert_int_equal(s->cpu, 5);
+	assert_memory_equal(s->info, &info, sizeof(info));
+	auxtrace_stream_free(s);
+
+	assert_int_equal(auxtrace_stream_new(&s, &much.info), 0);
+	assert_int_equal(s->info->size, sizeof(info));
+	assert_int_equal(s->info->period, 7);
+	auxtrace_stream_free(s);
+
+	for (none = 0; none < sizeof(none); none++) {
+		memcpy(&info, &none, sizeof(none));
+		assert_int_equal(auxtrace_stream_new(&s, &info), -EINVAL);
+	}
+}
+
 static void stream_record(void **state)
 {
 	struct auxtrace_info info = { .size = sizeof(info), .cpu = 5, .config = 77 };
-	struct auxtrace_stream *s, *t;
+	struct auxtrace_stream *s, *t, a, b;
 	struct auxtrace_stream_record *r;
 	size_t size;
 	char *bytes;
@@ -307,7 +339,12 @@ static void stream_record(void **state)
 	bytes = malloc(size);
 	stream_record_write(s, bytes);
 	assert_int_equal(stream_record_read(&t, bytes, size), 0);
-	assert_memory_equal(s, t, sizeof(*s));
+	assert_memory_equal(s->info, t->info, sizeof(info));
+	a = *s;
+	b = *t;
+	a.info = NULL;
+	b.info = NULL;
+	assert_memory_equal(&a, &b, sizeof(a));
 	assert_string_equal(auxtrace_stream_value(t, "kernel"), "6.1");
 	assert_string_equal(auxtrace_stream_value(t, "empty"), "");
 	auxtrace_stream_free(t);
@@ -371,10 +408,11 @@ static void no_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpus),		 cmocka_unit_test(attributes),
-		cmocka_unit_test(events),	 cmocka_unit_test(wrong_events),
-		cmocka_unit_test(apply),	 cmocka_unit_test(pairs),
-		cmocka_unit_test(stream_record), cmocka_unit_test(no_devices),
+		cmocka_unit_test(cpus),	      cmocka_unit_test(attributes),
+		cmocka_unit_test(events),     cmocka_unit_test(wrong_events),
+		cmocka_unit_test(apply),      cmocka_unit_test(pairs),
+		cmocka_unit_test(info_sizes), cmocka_unit_test(stream_record),
+		cmocka_unit_test(no_devices),
 	};
 
 	return cmocka_run_group_tests(tests, make_sysfs, remove_sysfs);

@@ -453,6 +453,43 @@ static void aborted(void **state)
 	}
 }
 
+/* What was lost before there was a writer; told once for each CPU, with its last reason. */
+static void lost_elsewhere(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < HOWS; i++) {
+		const struct auxtrace_item *item;
+		struct auxtrace_reader *reader;
+		struct auxtrace_writer *writer;
+		uint64_t windows;
+		unsigned int losts = 0;
+
+		assert_int_equal(auxtrace_writer_open(&writer, path, &how[i]), 0);
+		assert_int_equal(auxtrace_writer_tell_lost(writer, 65536, EIO, 1, 1), -E2BIG);
+		assert_int_equal(auxtrace_writer_tell_lost(writer, 7, EIO, 2, 20), 0);
+		assert_int_equal(auxtrace_writer_tell_lost(writer, 7, ENOSPC, 1, 5), 0);
+		assert_int_equal(auxtrace_writer_untold(writer, &windows), 25);
+		assert_int_equal(windows, 3);
+		assert_int_equal(auxtrace_writer_lost(writer, NULL), 0);
+		assert_int_equal(auxtrace_writer_close(writer), 0);
+		assert_int_equal(auxtrace_reader_open(&reader, path, NULL), 0);
+		while (auxtrace_reader_next(reader, &item) == 1) {
+			if (item->kind != AUXTRACE_ITEM_LOST)
+				continue;
+			assert_null(item->window);
+			assert_int_equal(item->cpu, 7);
+			assert_int_equal(item->error, ENOSPC);
+			assert_int_equal(item->lost_windows, 3);
+			assert_int_equal(item->lost_bytes, 25);
+			losts++;
+		}
+		assert_int_equal(losts, 1);
+		auxtrace_reader_free(reader);
+	}
+}
+
 /* Closed within a window, and asked for what does not come next. */
 static void out_of_order(void **state)
 {
@@ -614,12 +651,19 @@ int main(void)
 #ifdef HAVE_ZSTD
 		cmocka_unit_test(flushed),
 #endif
-		cmocka_unit_test(round_trip), cmocka_unit_test(small_and_large),
-		cmocka_unit_test(verbatim),   cmocka_unit_test(disk_full),
-		cmocka_unit_test(room_again), cmocka_unit_test(compressed_and_cut),
-		cmocka_unit_test(aborted),    cmocka_unit_test(out_of_order),
-		cmocka_unit_test(pipes),      cmocka_unit_test(behind_others),
-		cmocka_unit_test(opening),    cmocka_unit_test(compressed_and_full),
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(small_and_large),
+		cmocka_unit_test(verbatim),
+		cmocka_unit_test(disk_full),
+		cmocka_unit_test(room_again),
+		cmocka_unit_test(compressed_and_cut),
+		cmocka_unit_test(aborted),
+		cmocka_unit_test(lost_elsewhere),
+		cmocka_unit_test(out_of_order),
+		cmocka_unit_test(pipes),
+		cmocka_unit_test(behind_others),
+		cmocka_unit_test(opening),
+		cmocka_unit_test(compressed_and_full),
 	};
 
 	/* The limit on files is to be an error, as a full disk is. */
