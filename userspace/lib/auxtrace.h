@@ -213,7 +213,7 @@ int auxtrace_device_set_wake_bytes(struct auxtrace_device *device, uint64_t byte
  * auxtrace_open_error() - what an error of auxtrace_device_open() means, and what to do
  * @error:	what it returned
  *
- * Return: a constant text without a line's end, in English.
+ * Return: a constant text without a line's end, in English; never NULL.
  */
 const char *auxtrace_open_error(int error);
 
@@ -414,6 +414,9 @@ int auxtrace_stream_from_device(struct auxtrace_stream **stream,
  * @key:	without '=' and control characters
  * @value:	without control characters
  *
+ * Both are copied, and may be texts of @stream itself. What auxtrace_stream_value() and
+ * auxtrace_stream_pair() gave before is valid no longer, unless this fails.
+ *
  * Return: 0, or -EINVAL: not such a key or value; -E2BIG: over 64 KiB of them.
  */
 int auxtrace_stream_set(struct auxtrace_stream *stream, const char *key, const char *value);
@@ -427,7 +430,8 @@ int auxtrace_stream_set(struct auxtrace_stream *stream, const char *key, const c
  *		"pmu.<file>" and "pmu.caps.<file>", "pmu.format.<term>": what the PMU's folder
  *		in sysfs has: "pmu.caps.mtc", "pmu.tsc_art_ratio", "pmu.format.tsc" ...
  *
- * Return: the text, valid as long as @stream; NULL if it is not known.
+ * Return: the text, valid until the next auxtrace_stream_set(), and as long as @stream; NULL
+ * if it is not known.
  */
 const char *auxtrace_stream_value(const struct auxtrace_stream *stream, const char *key);
 
@@ -435,7 +439,7 @@ const char *auxtrace_stream_value(const struct auxtrace_stream *stream, const ch
  * auxtrace_stream_pair() - go through all of them
  * @stream:	the stream
  * @index:	0, 1, 2 ...
- * @key:	out: valid as long as @stream
+ * @key:	out: valid as auxtrace_stream_value()'s
  * @value:	out: likewise
  *
  * Return: false behind the last.

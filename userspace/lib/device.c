@@ -257,6 +257,7 @@ EXPORT const char *auxtrace_open_error(int error)
 	case -EINVAL:
 		return "the PMU refuses the settings: the kernel's log says more (dmesg)";
 	default:
-		return strerrordesc_np(error < 0 ? -error : error);
+		return strerrordesc_np(error < 0 && error > INT_MIN ? -error : error)
+			       ?: "unknown error";
 	}
 }

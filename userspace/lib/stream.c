@@ -133,27 +133,33 @@ static bool is_text(const char *text)
 EXPORT int auxtrace_stream_set(struct auxtrace_stream *stream, const char *key, const char *value)
 {
 	struct described *d = described(stream);
-	size_t n = strlen(key) + strlen(value) + 2, old;
-	char *at, *more;
+	size_t n = strlen(key) + strlen(value) + 2, before, size;
+	char *text, *old, *end;
 
 	if (!*key || strchr(key, '=') || !is_text(key) || !is_text(value))
 		return -EINVAL;
 	if (n > MAX_TEXT || d->text_size + n > MAX_TEXT)
 		return -E2BIG;
-	more = realloc(d->text, d->text_size + n);
-	if (!more)
+	/* A new text: key and value may be in the old one. */
+	text = malloc(d->text_size + n);
+	if (!text)
 		return -ENOMEM;
-	d->text = more;
-	at = find(stream, key);
-	if (at) {
-		old = behind(behind(at)) - at;
-		memmove(at, at + old, d->text + d->text_size - (at + old));
-		d->text_size -= old;
+	old = find(stream, key);
+	before = old ? (size_t)(old - d->text) : d->text_size;
+	size = before;
+	if (before)
+		memcpy(text, d->text, before);
+	if (old) {
+		old = (char *)behind(behind(old));
+		size = d->text + d->text_size - old;
+		memcpy(text + before, old, size);
+		size += before;
 	}
-	at = d->text + d->text_size;
-	at = stpcpy(at, key) + 1;
-	at = stpcpy(at, value) + 1;
-	d->text_size = at - d->text;
+	end = stpcpy(text + size, key) + 1;
+	end = stpcpy(end, value) + 1;
+	free(d->text);
+	d->text = text;
+	d->text_size = end - text;
 	return 0;
 }
 

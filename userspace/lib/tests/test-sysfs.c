@@ -284,6 +284,36 @@ static void pairs(void **state)
 	auxtrace_stream_free(NULL);
 }
 
+/* Values of a stream, and keys, set in the same stream. */
+static void pairs_of_itself(void **state)
+{
+	struct auxtrace_info info = { .size = sizeof(info) };
+	struct auxtrace_stream *s;
+	const char *key, *value;
+	char large[5000];
+	int i;
+
+	(void)state;
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	assert_int_equal(auxtrace_stream_new(&s, &info), 0);
+	assert_int_equal(auxtrace_stream_set(s, "a", large), 0);
+	assert_int_equal(auxtrace_stream_set(s, "b", auxtrace_stream_value(s, "a")), 0);
+	assert_int_equal(auxtrace_stream_set(s, "a", auxtrace_stream_value(s, "a")), 0);
+	assert_int_equal(auxtrace_stream_set(s, "a", auxtrace_stream_value(s, "a") + 4000), 0);
+	assert_string_equal(auxtrace_stream_value(s, "a"), large + 4000);
+	assert_string_equal(auxtrace_stream_value(s, "b"), large);
+	/* Each key becomes the value, in turns. */
+	for (i = 0; i < 4; i++) {
+		assert_true(auxtrace_stream_pair(s, i % 2, &key, &value));
+		assert_int_equal(auxtrace_stream_set(s, key, key), 0);
+		assert_true(auxtrace_stream_pair(s, 1, &key, &value));
+		assert_string_equal(key, value);
+		assert_false(auxtrace_stream_pair(s, 2, &key, &value));
+	}
+	auxtrace_stream_free(s);
+}
+
 /* Callers of an earlier version, who have less, and of a later one. */
 static void info_sizes(void **state)
 {
@@ -403,15 +433,24 @@ static void no_devices(void **state)
 	auxtrace_device_close(NULL);
 	assert_non_null(strstr(auxtrace_open_error(-ENOENT), "modprobe auxtrace"));
 	assert_string_equal(auxtrace_open_error(-ENFILE), strerrordesc_np(ENFILE));
+	assert_non_null(auxtrace_open_error(-4000));
+	assert_non_null(auxtrace_open_error(4000));
+	assert_non_null(auxtrace_open_error(INT_MAX));
+	assert_non_null(auxtrace_open_error(INT_MIN));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cpus),	      cmocka_unit_test(attributes),
-		cmocka_unit_test(events),     cmocka_unit_test(wrong_events),
-		cmocka_unit_test(apply),      cmocka_unit_test(pairs),
-		cmocka_unit_test(info_sizes), cmocka_unit_test(stream_record),
+		cmocka_unit_test(cpus),
+		cmocka_unit_test(attributes),
+		cmocka_unit_test(events),
+		cmocka_unit_test(wrong_events),
+		cmocka_unit_test(apply),
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(pairs_of_itself),
+		cmocka_unit_test(info_sizes),
+		cmocka_unit_test(stream_record),
 		cmocka_unit_test(no_devices),
 	};
 
