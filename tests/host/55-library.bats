@@ -97,6 +97,21 @@ print_layout() {
 	[[ $(grep -c ^window <<<"$output") -eq 3 ]]
 }
 
+@test "dump: texts of a recording do nothing to the terminal" {
+	make-recording rude >rude
+	run -0 --separate-stderr auxtrace dump rude
+	[[ ${#lines[@]} -eq 4 ]]
+	[[ ${lines[1]} == "stream  cpu 0  pmu m?[m  "* && ${lines[2]} == "        k?]0;x ??2?" ]]
+	LC_ALL=C run ! grep -aP '[\x00-\x09\x0b-\x1f\x7f-\x9f]' <<<"$output"
+	# As JSON they are as they were, escaped.
+	auxtrace dump --json rude >json
+	LC_ALL=C run ! grep -aP '[\x00-\x09\x0b-\x1f\x7f-\x9f]' json
+	python3 -c 'import json, sys
+stream = [json.loads(line) for line in sys.stdin][1]
+assert stream["pmu"] == "m\x1b[m"
+assert stream["about"] == {"k\x1b]0;x": "\n\ufffd2\x9b"}' <json
+}
+
 @test "dump: --json is one object a line" {
 	make-recording odd >odd
 	run -3 --separate-stderr auxtrace dump --json odd

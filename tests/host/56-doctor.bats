@@ -336,6 +336,26 @@ sign_module() {
 	says note perf "perf events are open: cat77 \(77\)$" "one user at a"
 }
 
+@test "names and links that are not as they should be do nothing to the terminal" {
+	put_intel 85 intel_pt
+	sed -i $'s/Some Xeon/Some\033[31m \302\233Xeon/' "$root/proc/cpuinfo"
+	put /proc/77/comm $'a\033[2J\nb\177\302\205c\233d'
+	mkdir "$root/proc/77/fd"
+	ln -s $'/dev/auxtrace0\033[31m' "$root/proc/77/fd/3"
+	ln -s /dev/auxtrace0x "$root/proc/77/fd/4"
+	ln -s "/dev/auxtrace0 (deleted)" "$root/proc/77/fd/5"
+	ln -s /dev/auxtrace "$root/proc/77/fd/6"
+	silent_about readers
+	says ok cpu 'Some\?\[31m \?Xeon, which has'
+	ln -s /dev/auxtrace11 "$root/proc/77/fd/7"
+	ln -s 'anon_inode:[perf_event]' "$root/proc/77/fd/8"
+	says note readers 'in use: a\?\[2J\?b\?\?c\?d \(77\) /dev/auxtrace11$' "one reader"
+	says note perf 'perf events are open: a\?\[2J\?b\?\?c\?d \(77\)$' "one user"
+	LC_ALL=C run ! grep -aP '[\x00-\x09\x0b-\x1f\x7f-\x9f]' <<<"$output"
+	run doctor --json
+	LC_ALL=C run ! grep -aP '[\x00-\x09\x0b-\x1f\x7f-\x9f]' <<<"$output"
+}
+
 @test "wrong command lines; no copy of a system" {
 	run -2 --separate-stderr "$auxtrace" doctor now
 	[[ -z $output && $stderr == *"see auxtrace doctor --help" ]]

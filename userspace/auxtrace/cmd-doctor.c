@@ -18,6 +18,7 @@
 #include "command.h"
 #include "json.h"
 #include "module.h"
+#include "text.h"
 #include "tree.h"
 #include "units.h"
 
@@ -744,10 +745,14 @@ static void print_finding(const char *name, const struct finding *finding)
 	};
 	bool color = may_color(stdout);
 
-	printf("%s%-8s%s %-10s %s\n", color ? colors[finding->verdict] : "",
-	       verdict_names[finding->verdict], color ? "\033[0m" : "", name, finding->text);
-	if (*finding->advice)
-		printf("%-8s %-10s > %s\n", "", "", finding->advice);
+	printf("%s%-8s%s %-10s ", color ? colors[finding->verdict] : "",
+	       verdict_names[finding->verdict], color ? "\033[0m" : "", name);
+	text_print(stdout, finding->text);
+	if (*finding->advice) {
+		printf("\n%-8s %-10s > ", "", "");
+		text_print(stdout, finding->advice);
+	}
+	putchar('\n');
 }
 
 static void write_finding(struct json *json, const char *name, const struct finding *finding)

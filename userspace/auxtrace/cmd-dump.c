@@ -13,6 +13,7 @@
 
 #include "devices.h"
 #include "json.h"
+#include "text.h"
 #include "units.h"
 
 #define NS_PER_S 1000000000ULL
@@ -141,19 +142,25 @@ static void print_stream(const struct auxtrace_stream *stream)
 	char size[UNITS_LEN], date[32];
 	size_t i;
 
-	printf("stream  cpu %u  pmu %s  config 0x%llx 0x%llx 0x%llx 0x%llx  period %llu  %s%s"
-	       "buffer %s  started %s\n",
-	       stream->cpu, info->pmu_name, (unsigned long long)info->config,
-	       (unsigned long long)info->config1, (unsigned long long)info->config2,
-	       (unsigned long long)info->config3, (unsigned long long)info->period,
+	printf("stream  cpu %u  pmu ", stream->cpu);
+	text_print(stdout, info->pmu_name);
+	printf("  config 0x%llx 0x%llx 0x%llx 0x%llx  period %llu  %s%sbuffer %s  started %s\n",
+	       (unsigned long long)info->config, (unsigned long long)info->config1,
+	       (unsigned long long)info->config2, (unsigned long long)info->config3,
+	       (unsigned long long)info->period,
 	       info->event_flags & AUXTRACE_EVENT_EXCLUDE_USER ? "exclude_user  " : "",
 	       info->event_flags & AUXTRACE_EVENT_EXCLUDE_KERNEL ? "exclude_kernel  " : "",
 	       format_size(size, info->buffer_size), format_date(date, stream->started));
 	if (stream->flags & AUXTRACE_STREAM_TIME_ZERO)
 		printf("        time_mult %u  time_shift %u  time_zero %llu\n", stream->time_mult,
 		       stream->time_shift, (unsigned long long)stream->time_zero);
-	for (i = 0; auxtrace_stream_pair(stream, i, &key, &value); i++)
-		printf("        %s %s\n", key, value);
+	for (i = 0; auxtrace_stream_pair(stream, i, &key, &value); i++) {
+		printf("        ");
+		text_print(stdout, key);
+		putchar(' ');
+		text_print(stdout, value);
+		putchar('\n');
+	}
 }
 
 static void print_text(const struct dump *d, const struct auxtrace_item *item)

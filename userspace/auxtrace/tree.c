@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text.h"
 #include "tree.h"
 
 static bool full_path(const char *root, const char *path, char full[static PATH_MAX])
@@ -105,7 +106,10 @@ static bool is_kind(enum open_kind kind, const char *target)
 
 	if (kind == OPEN_PERF)
 		return !strcmp(target, "anon_inode:[perf_event]");
-	return !strncmp(target, device, strlen(device)) && isdigit(target[strlen(device)]);
+	if (strncmp(target, device, strlen(device)))
+		return false;
+	target += strlen(device);
+	return *target && !target[strspn(target, "0123456789")];
 }
 
 static int visit_fd(const char *name, void *data)
@@ -126,6 +130,7 @@ static int visit_fd(const char *name, void *data)
 	if (!search->named) {
 		snprintf(path, sizeof(path), "/proc/%.20s/comm", search->pid);
 		tree_read(search->root, path, comm, sizeof(comm));
+		text_clean(comm);
 		append(search->text, search->size, "%s%s (%s)", search->found ? ", " : "", comm,
 		       search->pid);
 		search->found++;

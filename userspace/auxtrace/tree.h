@@ -38,7 +38,7 @@ enum open_kind {
 
 /*
  * tree_openers() - who has such files open, as "cat (1234) /dev/auxtrace0, ..."
- * @text: out: cut with "..." where it is too long
+ * @text: out: without control characters; cut with "..." where it is too long
  *
  * Sees other users' processes only as root.
  * Return: how many processes.

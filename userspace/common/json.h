@@ -26,7 +26,8 @@ void json_open(struct json *json, const char *name, char bracket); /* '{' or '['
 void json_close(struct json *json, char bracket);		   /* '}' or ']' */
 
 /*
- * json_string() - @text in UTF-8; bytes that are no UTF-8 become U+FFFD. NULL: null.
+ * json_string() - @text in UTF-8, control characters (C1 too) escaped; bytes that are no
+ *	UTF-8 become U+FFFD. NULL: null.
  * json_number() - all of a u64; readers that take it for a double lose what is
  *	above 2^53.
  */

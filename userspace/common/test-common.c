@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "json.h"
+#include "text.h"
 #include "units.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -158,6 +159,7 @@ static void json(void **state)
 	(void)state;
 	json_open(&json, NULL, '{');
 	json_string(&json, "a\"b", "x\\\n\x01 \xc3\xa9 \xff \xc0\xaf \xed\xa0\x80");
+	json_string(&json, "controls", "\x7f\xc2\x80\xc2\x9b\xc2\x9f\xc2\xa0");
 	json_string(&json, "none", NULL);
 	json_open(&json, "list", '[');
 	json_number(&json, NULL, UINT64_MAX);
@@ -170,18 +172,52 @@ static void json(void **state)
 	json_end_line(&json);
 	json_number(&json, NULL, 7);
 	fclose(json.to);
-	assert_string_equal(text,
-			    "{\"a\\\"b\": \"x\\\\\\u000a\\u0001 \xc3\xa9 \\ufffd "
-			    "\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\", \"none\": null, "
-			    "\"list\": [18446744073709551615, true, {}], \"last\": false}\n7");
+	assert_string_equal(
+		text, "{\"a\\\"b\": \"x\\\\\\u000a\\u0001 \xc3\xa9 \\ufffd "
+		      "\\ufffd\\ufffd \\ufffd\\ufffd\\ufffd\", "
+		      "\"controls\": \"\\u007f\\u0080\\u009b\\u009f\xc2\xa0\", \"none\": null, "
+		      "\"list\": [18446744073709551615, true, {}], \"last\": false}\n7");
 	free(text);
+}
+
+static void of_others(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "", "" },
+		{ "cat", "cat" },
+		{ "\x1b[31m\n\t\x7f", "?[31m???" },
+		{ "\xc2\x80\xc2\x9b"
+		  "2J\xc2\x9f\xc2\xa0",
+		  "??2J?\xc2\xa0" },
+		{ "\x9b"
+		  "2J\xff\xc2",
+		  "?2J??" },
+		{ "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+		  "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
+		{ "\xc0\x9b\xe0\x82\x9b\xed\xa0\x80", "????????" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *cleaned = strdup(cases[i][0]), *printed = NULL;
+		size_t size;
+		FILE *to = open_memstream(&printed, &size);
+
+		text_clean(cleaned);
+		assert_string_equal(cleaned, cases[i][1]);
+		text_print(to, cases[i][0]);
+		fclose(to);
+		assert_string_equal(printed, cases[i][1]);
+		free(printed);
+		free(cleaned);
+	}
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(sizes), cmocka_unit_test(durations),
-		cmocka_unit_test(texts),   cmocka_unit_test(json),
+		cmocka_unit_test(texts),   cmocka_unit_test(json),  cmocka_unit_test(of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

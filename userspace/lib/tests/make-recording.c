@@ -44,6 +44,27 @@ static void garbage(struct made *m)
 	made_window(m, 2, 0, 0, 8);
 }
 
+/* Texts of somebody who means harm: ESC, a newline, CSI as UTF-8 and as a byte. */
+static void rude(struct made *m)
+{
+	static const char *const texts[][2] = { { "made", "m\033[m" },
+						{ "kernel", "k\033]0;x" },
+						{ "6.1.0", "\n\x9b"
+							   "2\xc2\x9b" } };
+	size_t i;
+
+	made_file(m);
+	made_stream(m, 0, 1);
+	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		char *at = memmem(m->data, m->size, texts[i][0], strlen(texts[i][0]));
+
+		assert_non_null(at);
+		assert_int_equal(strlen(texts[i][0]), strlen(texts[i][1]));
+		memcpy(at, texts[i][1], strlen(texts[i][1]));
+	}
+	made_window(m, 0, 0, 0, 10);
+}
+
 static void small(struct made *m)
 {
 	made_file(m);
@@ -100,6 +121,7 @@ static const struct {
 	{ "good", good },
 	{ "odd", odd },
 	{ "garbage", garbage },
+	{ "rude", rude },
 	{ "small", small },
 	{ "large", large },
 #ifdef HAVE_ZSTD
@@ -148,7 +170,7 @@ int main(int argc, char **argv)
 		made_free(&m);
 		return 0;
 	}
-	fputs("Usage: make-recording good|odd|garbage|small|large|compressed\n"
+	fputs("Usage: make-recording good|odd|garbage|rude|small|large|compressed\n"
 	      "       make-recording --seeds DIRECTORY\n",
 	      stderr);
 	return 2;
