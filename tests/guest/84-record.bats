@@ -229,6 +229,11 @@ as_user() {
 	[[ ${#lines[@]} -eq 1 && $output == *"cannot change the settings of CPU 0: only root may"* ]]
 	run -0 as_user "$tool" status
 	[[ $output == *"    0 closed "* ]]
+	# A name of 400 characters is cut.
+	printf '%0400d:x:23456:\n' 0 | tr 0 g >>/etc/group
+	chgrp 23456 /dev/auxtrace0
+	run -0 as_user "$tool" list
+	[[ ${#lines[@]} -eq 5 && $output == *"/dev/auxtrace0 "*" no   group gggg"*ggg...$'\n'"/dev/auxtrace1 "* ]]
 }
 
 @test "list and status, also while a device is open" {

@@ -319,6 +319,15 @@ sign_module() {
 	says note access "to load the module, and by default to record, takes root"
 }
 
+@test "access: a user in thousands of groups" {
+	chmod 640 "$root/dev/auxtrace0"
+	chgrp 990 "$root/dev/auxtrace0"
+	put_user 1000 "$(seq -s ' ' 1000000 1003000)" 0000004000000000
+	says problem access "you may not open /dev/auxtrace0" "usermod -aG auxtrace"
+	put_user 1000 "$(seq -s ' ' 1000000 1003000) 990 2000000" 0000004000000000
+	says ok access "your group may open /dev/auxtrace0"
+}
+
 @test "readers and perf events: which processes" {
 	local pid
 	for pid in 77 123; do

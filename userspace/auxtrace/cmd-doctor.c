@@ -482,46 +482,69 @@ static enum verdict check_lockdown(const struct patient *patient, struct finding
 	return found(finding, OK, "none");
 }
 
-/* Who runs the tool, as /proc/self/status tells. */
+/* Who runs the tool, as /proc/self/status tells; of groups there may be tens of thousands. */
 struct user {
 	unsigned int uid;
-	char groups[TEXT_LEN]; /* numbers with spaces around them */
+	gid_t *groups;
+	size_t nr_groups;
 	bool perfmon;
 };
 
-static const char *status_line(const char *status, const char *key)
+static void add_group(struct user *user, gid_t gid)
 {
-	const char *line = strstr(status, key);
+	gid_t *more = reallocarray(user->groups, user->nr_groups + 1, sizeof(*more));
 
-	return line ? line + strlen(key) : "";
+	if (!more)
+		return;
+	user->groups = more;
+	more[user->nr_groups++] = gid;
+}
+
+static void take_status_line(struct user *user, const char *line)
+{
+	uint64_t capabilities;
+	unsigned int gid;
+	char *end;
+
+	if (sscanf(line, "Uid: %*u %u", &user->uid) == 1)
+		return;
+	if (sscanf(line, "Gid: %*u %u", &gid) == 1)
+		add_group(user, gid);
+	if (sscanf(line, "CapEff: %" SCNx64, &capabilities) == 1)
+		user->perfmon = capabilities >> CAP_PERFMON_BIT & 1 ||
+				capabilities >> CAP_SYS_ADMIN_BIT & 1;
+	if (strncmp(line, "Groups:", 7))
+		return;
+	for (line += 7; gid = strtoul(line, &end, 10), end != line; line = end)
+		add_group(user, gid);
 }
 
 static void find_user(const struct patient *patient, struct user *user)
 {
-	char status[8192], gid[32];
-	const char *line;
-	uint64_t capabilities;
+	char path[PATH_MAX], *line = NULL;
+	size_t room = 0;
+	FILE *file;
 
-	tree_read(patient->root, "/proc/self/status", status, sizeof(status));
-	user->uid = UINT_MAX;
-	sscanf(status_line(status, "\nUid:"), "%*u %u", &user->uid);
-	*gid = '\0';
-	sscanf(status_line(status, "\nGid:"), "%*u %31s", gid);
-	line = status_line(status, "\nGroups:\t");
-	user->groups[0] = '\0';
-	append(user->groups, sizeof(user->groups), " %s %.*s ", gid, (int)strcspn(line, "\n"),
-	       line);
-	capabilities = strtoull(status_line(status, "\nCapEff:"), NULL, 16);
-	user->perfmon =
-		capabilities >> CAP_PERFMON_BIT & 1 || capabilities >> CAP_SYS_ADMIN_BIT & 1;
+	*user = (struct user){ .uid = UINT_MAX };
+	snprintf(path, sizeof(path), "%s/proc/self/status", patient->root);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (getline(&line, &room, file) > 0)
+		take_status_line(user, line);
+	free(line);
+	fclose(file);
 }
 
 static bool in_group(const struct user *user, gid_t gid)
 {
-	char number[32];
+	size_t i;
 
-	snprintf(number, sizeof(number), " %u ", gid);
-	return strstr(user->groups, number);
+	for (i = 0; i < user->nr_groups; i++) {
+		if (user->groups[i] == gid)
+			return true;
+	}
+	return false;
 }
 
 static void group_name(const char *root, gid_t gid, char *name, size_t size)
@@ -574,15 +597,14 @@ static enum verdict by_node(const struct patient *patient, const struct user *us
 		     node->st_mode & 07777, group);
 }
 
-static enum verdict check_access(const struct patient *patient, struct finding *finding)
+static enum verdict access_of(const struct patient *patient, const struct user *user,
+			      struct finding *finding)
 {
 	char device[64], path[PATH_MAX], group_access[8];
-	struct user user;
 	struct stat node;
 
-	find_user(patient, &user);
 	if (!patient->loaded || !tree_each(patient->root, CLASS, first_device, device)) {
-		if (user.perfmon)
+		if (user->perfmon)
 			return NOTHING;
 		return found(finding, NOTE,
 			     "to load the module, and by default to record, takes "
@@ -597,15 +619,26 @@ static enum verdict check_access(const struct patient *patient, struct finding *
 		advise(finding, "remove that file, then: auxtrace unload; auxtrace load");
 		return found(finding, PROBLEM, "%s is a plain file, no device", device);
 	}
-	if (!user.uid && user.perfmon)
+	if (!user->uid && user->perfmon)
 		return found(finding, OK, "root may open the devices");
 	tree_read(patient->root, PARAMETERS "/group_access", group_access, sizeof(group_access));
-	if (!user.perfmon && *group_access != 'Y') {
+	if (!user->perfmon && *group_access != 'Y') {
 		advise(finding, "use sudo; or let the devices' group open them: echo 1 | sudo "
 				"tee " PARAMETERS "/group_access");
 		return found(finding, PROBLEM, "you lack CAP_PERFMON, and group_access is off");
 	}
-	return by_node(patient, &user, &node, device, finding);
+	return by_node(patient, user, &node, device, finding);
+}
+
+static enum verdict check_access(const struct patient *patient, struct finding *finding)
+{
+	struct user user;
+	enum verdict verdict;
+
+	find_user(patient, &user);
+	verdict = access_of(patient, &user, finding);
+	free(user.groups);
+	return verdict;
 }
 
 static enum verdict check_openers(const struct patient *patient, struct finding *finding)

@@ -13,6 +13,7 @@
 
 #include "devices.h"
 #include "json.h"
+#include "tree.h"
 
 #define CAP_SYS_ADMIN_BIT 21
 #define CAP_PERFMON_BIT	  38
@@ -185,25 +186,25 @@ static void describe_mode(const struct stat *st, char *text, size_t size)
 {
 	struct passwd *owner = getpwuid(st->st_uid);
 	struct group *group = getgrgid(st->st_gid);
-	int n = 0;
 
+	*text = '\0';
 	if (st->st_mode & 0004) {
-		snprintf(text, size, "everybody");
+		append(text, size, "everybody");
 		return;
 	}
 	if (st->st_uid && st->st_mode & 0400) {
 		if (owner)
-			n = snprintf(text, size, "user %s, ", owner->pw_name);
+			append(text, size, "user %s, ", owner->pw_name);
 		else
-			n = snprintf(text, size, "user %u, ", st->st_uid);
+			append(text, size, "user %u, ", st->st_uid);
 	}
 	if (st->st_mode & 0040) {
 		if (group)
-			n += snprintf(text + n, size - n, "group %s, ", group->gr_name);
+			append(text, size, "group %s, ", group->gr_name);
 		else
-			n += snprintf(text + n, size - n, "group %u, ", st->st_gid);
+			append(text, size, "group %u, ", st->st_gid);
 	}
-	snprintf(text + n, size - n, "root");
+	append(text, size, "root");
 }
 
 static void find_who(struct device *device)
