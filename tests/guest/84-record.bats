@@ -111,7 +111,8 @@ as_user() {
 	setting 0 config "$(sim_config $((64 << 10)))"
 	setting 0 flush_ms 0
 	for signal in INT TERM; do
-		auxtrace record -f -C 0 -o a 2>messages & pid=$!
+		# A shell starts what runs in the background deaf to SIGINT; env undoes it.
+		env --default-signal=INT auxtrace record -f -C 0 -o a 2>messages & pid=$!
 		wait_until state_is 0 running
 		sleep 1
 		kill -"$signal" "$pid"
@@ -122,6 +123,81 @@ as_user() {
 		verified a 0
 		[[ $(field bytes) -gt 1000 ]]
 	done
+}
+
+# deaf_to NUMBER PID: no handler is there for that signal.
+deaf_to() {
+	local caught
+	caught=$(awk '$1 == "SigCgt:" { print $2 }' "/proc/$2/status")
+	! ((0x$caught >> ($1 - 1) & 1))
+}
+
+# ends_with CODE PID
+ends_with() {
+	local code=0
+	wait "$2" || code=$?
+	[[ $code -eq $1 ]]
+}
+
+@test "record: a reader that stalls: time and signals stop the trace, the second signal the program" {
+	local first
+	mkfifo pipe
+	for first in time INT; do
+		env --default-signal=INT auxtrace record -C 0 -o - $([[ $first != time ]] || echo --time 1s) \
+			>pipe 2>messages & pid=$!
+		exec {fd}<pipe
+		wait_until state_is 0 full
+		[[ $first == time ]] || kill -"$first" "$pid"
+		wait_until state_is 0 stopped
+		if [[ $first == time ]]; then
+			kill -TERM "$pid"
+			wait_until deaf_to 15 "$pid"
+		fi
+		kill -TERM "$pid"
+		ends_with 143 "$pid"
+		exec {fd}<&-
+	done
+	# One signal, and a reader that goes on: it has all.
+	auxtrace record -C 0 -o - >pipe 2>messages & pid=$!
+	exec {fd}<pipe
+	wait_until state_is 0 full
+	kill -TERM "$pid"
+	wait_until state_is 0 stopped
+	cat <&"$fd" >a
+	exec {fd}<&-
+	ends_with 0 "$pid"
+	verified a 0
+	[[ $(field bytes) -ge $((2 << 20)) ]]
+}
+
+@test "record: a command that ignores SIGTERM: the next signal ends the program" {
+	setting 0 config "$(sim_config $((1 << 20)))"
+	auxtrace record -C 0 -t 1s -o a -- bash -c 'trap "" TERM; echo $$ >child; exec sleep 1000' \
+		2>messages & pid=$!
+	wait_until grep -q 'of trace from' messages
+	wait_until deaf_to 15 "$pid"
+	state_is 0 closed
+	kill -TERM "$pid"
+	ends_with 143 "$pid"
+	kill -KILL "$(<child)"
+	verified a 0
+}
+
+@test "record: signals that are ignored stay so, the end of the command is noticed" {
+	setting 0 config "$(sim_config $((1 << 20)))"
+	env --ignore-signal=INT,HUP,CHLD auxtrace record -C 0 -o a -- \
+		bash -c 'until [[ -e go ]]; do sleep 0.1; done; exit 7' & pid=$!
+	wait_until state_is 0 running
+	kill -INT "$pid"
+	kill -HUP "$pid"
+	touch go
+	ends_with 7 "$pid"
+	verified a 0
+	# A file that is too large is an error, for the command it is SIGXFSZ.
+	run -1 bash -c 'ulimit -f 100; exec auxtrace record -C 0 -q -o b'
+	[[ ${#lines[@]} -eq 1 && $output == *"cannot write b: File too large; it is whole up to there" ]]
+	verified b 0
+	run -153 auxtrace record -C 0 -q -o c -- bash -c 'ulimit -f 1; exec head -c 9K /dev/zero >d'
 }
 
 @test "record: offline CPUs are left out, with a note" {
@@ -260,7 +336,7 @@ assert d[1]["buffer_size"] == 4 << 20 and d[0]["state"] == "closed"' <<<"$output
 	setting 0 config "$(sim_config $((1 << 20)))"
 	run -0 auxtrace dump -n 3 /dev/auxtrace0
 	[[ $(grep -c ^window <<<"$output") -eq 3 && $output == *"stream  cpu 0  "* ]]
-	auxtrace dump -r /dev/auxtrace0 >raw & pid=$!
+	env --default-signal=INT auxtrace dump -r /dev/auxtrace0 >raw & pid=$!
 	wait_until eval '(($(stat -c %s raw) > 100000))'
 	kill -INT "$pid"
 	wait "$pid"

@@ -193,6 +193,23 @@ for i in map(json.loads, sys.stdin):
 	[[ $output == *"cannot write to standard output: No space left on device" ]]
 }
 
+@test "dump: signals that are ignored stay so; a file may get too large" {
+	make-recording good >good
+	mkfifo pipe
+	env --ignore-signal=INT,TERM auxtrace dump pipe >shown &
+	exec {writer}>pipe
+	until [[ -n $(find /proc/$!/fd -lname '*/pipe') ]]; do sleep 0.1; done
+	head -c 1000 good >&$writer
+	kill -INT $!
+	kill -TERM $!
+	tail -c +1001 good >&$writer
+	exec {writer}>&-
+	wait $!
+	auxtrace dump good | cmp - shown
+	run -1 bash -c 'ulimit -f 1; auxtrace dump good >shown'
+	[[ ${#lines[@]} -eq 1 && $output == *"cannot write to standard output: File too large" ]]
+}
+
 @test "list, status, record without the module" {
 	local command
 	export AUXTRACE_SYSFS=$PWD

@@ -71,6 +71,15 @@ static void on_signal(int number)
 	interrupted = 1;
 }
 
+/* What is ignored stays so, as in the background of a script. */
+static void take_signal(int number)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND }, before;
+
+	if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 static const struct {
 	uint32_t flag;
 	const char *name;
@@ -516,12 +525,13 @@ static int take_options(const struct command *command, int argc, char **argv, st
 
 static int run_dump(const struct command *command, int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
 	struct dump d = {};
 	int ret = take_options(command, argc, argv, &d), i;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	take_signal(SIGINT);
+	take_signal(SIGTERM);
+	/* A file that is too large is an error like others. */
+	signal(SIGXFSZ, SIG_IGN);
 	for (i = optind; i < argc && !ret && !interrupted && !is_enough(&d); i++) {
 		d.name = argv[i];
 		d.items = 0;

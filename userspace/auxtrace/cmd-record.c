@@ -3,10 +3,8 @@
  * auxtrace record: the command line, the order of things, and the summary.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,23 +130,6 @@ static int choose(const struct command *command, struct recording *r)
 	return r->traced ? EXIT_OK : fail("out of memory");
 }
 
-/* From here on they come by the descriptor. */
-static int take_signals(struct recording *r)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
-	sigset_t set;
-	size_t i;
-
-	sigemptyset(&set);
-	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		sigaddset(&set, numbers[i]);
-	signal(SIGPIPE, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL))
-		return fail("cannot block signals: %s", strerror(errno));
-	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signals < 0 ? fail("cannot take signals: %s", strerror(errno)) : EXIT_OK;
-}
-
 /* ---- The summary ----------------------------------------------------------------------- */
 
 static struct auxtrace_status total(const struct recording *r)
@@ -234,9 +215,13 @@ static void tell(const struct recording *r)
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-/* The command has had its SIGTERM, if it did not end by itself. */
+/*
+ * The command has had its SIGTERM, if it did not end by itself. All else is done, so that a
+ * signal need not be the second to end this.
+ */
 static int command_code(struct recording *r)
 {
+	default_signals();
 	if (r->child && waitpid(r->child, &r->child_status, 0) == r->child)
 		r->child_ended = true;
 	r->child = 0;
@@ -283,10 +268,10 @@ static int run(struct recording *r)
 
 static int run_record(const struct command *command, int argc, char **argv)
 {
-	struct recording r = { .signals = -1 };
+	struct recording r = {};
 	int ret = take_options(command, argc, argv, &r);
 
-	ret = ret ?: take_signals(&r);
+	ret = ret ?: take_signals();
 	ret = ret ?: choose(command, &r);
 	if (ret)
 		return ret;

@@ -2,7 +2,7 @@
 /*
  * auxtrace record: from the devices into the files, until the end.
  *
- * Owns the loop. Signals come by a descriptor, so that nothing is interrupted halfway.
+ * Owns the loop.
  */
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,49 +35,6 @@ uint64_t monotonic_ns(void)
 }
 
 /* ---- The end -------------------------------------------------------------------------- */
-
-static void reap(struct recording *r)
-{
-	if (!r->child || waitpid(r->child, &r->child_status, WNOHANG) <= 0)
-		return;
-	r->child = 0;
-	r->child_ended = true;
-}
-
-/* The next one kills, should something hang. */
-static void signals_kill(void)
-{
-	sigset_t set;
-
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
-bool has_ended(struct recording *r, int ms)
-{
-	struct pollfd p = { .fd = r->signals, .events = POLLIN };
-	struct signalfd_siginfo info;
-	bool ended = false;
-
-	if (poll(&p, 1, ms) <= 0)
-		return false;
-	while (read(r->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			reap(r);
-			ended |= r->child_ended;
-		} else {
-			ended = true;
-			signals_kill();
-		}
-	}
-	return ended;
-}
 
 static bool is_full(const struct recording *r)
 {
@@ -251,7 +206,7 @@ static size_t fill_polls(const struct recording *r, struct pollfd *polls, uint64
 {
 	size_t left = 0, i;
 
-	polls[r->n] = (struct pollfd){ .fd = r->signals, .events = POLLIN };
+	polls[r->n] = (struct pollfd){ .fd = signals_fd(), .events = POLLIN };
 	for (i = 0; i < r->n; i++) {
 		const struct traced *t = &r->traced[i];
 
@@ -309,7 +264,9 @@ int record(struct recording *r)
 
 	if (!polls)
 		return fail("out of memory");
+	signals_stop(r);
 	ret = loop(r, polls, &progress);
+	signals_stop(NULL);
 	stop(r);
 	end_progress(&progress);
 	free(polls);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,12 +350,9 @@ int check_command(const struct recording *r)
 
 __attribute__((noreturn)) static void run_child(const struct recording *r, int report)
 {
-	sigset_t none;
 	int error;
 
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	signals_of_child();
 	/* Where the recording goes, nothing else may. */
 	if (!strcmp(r->output, "-"))
 		dup2(STDERR_FILENO, STDOUT_FILENO);

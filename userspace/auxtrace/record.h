@@ -58,7 +58,6 @@ struct recording {
 	struct traced *traced;
 	size_t n;
 	struct auxtrace_writer *writer; /* of all, or NULL */
-	int signals;			/* signalfd */
 	pid_t child;			/* 0: none, or it has ended */
 	int child_status;		/* as of waitpid() */
 	bool child_ended;
@@ -103,7 +102,18 @@ int start_command(struct recording *r);
 /* EXIT_OK, or what to exit with, after a line that says why: there is no such command. */
 int check_command(const struct recording *r);
 
-/* ---- record-loop.c ---- */
+/* ---- record-signals.c ---- */
+
+/*
+ * take_signals() - from here on SIGINT, SIGTERM and SIGHUP end the recording, but what is
+ *	ignored stays so; the second that comes ends the program
+ *
+ * Return: EXIT_OK; or EXIT_FAILED after a line.
+ */
+int take_signals(void);
+
+/* Readable when there is something for has_ended(). */
+int signals_fd(void);
 
 /*
  * has_ended() - take notice of signals, wait for @ms milliseconds at most if there are none
@@ -111,6 +121,20 @@ int check_command(const struct recording *r);
  * Return: is it over: by a signal, or because the command has ended?
  */
 bool has_ended(struct recording *r, int ms);
+
+/*
+ * signals_stop() - let signals, and the end of max_time, stop the devices of @r right then,
+ *	wherever the program is; NULL: no longer
+ */
+void signals_stop(struct recording *r);
+
+/* From here on the first one ends the program. */
+void default_signals(void);
+
+/* In the child: as the command shall find them. */
+void signals_of_child(void);
+
+/* ---- record-loop.c ---- */
 
 /* record() - until the end. Return: EXIT_OK; or EXIT_FAILED after a line. */
 int record(struct recording *r);
