@@ -281,6 +281,22 @@ ends_with() {
 	! grep '^damage' <<<"$output"
 }
 
+@test "record: compressed: the summary knows what is in the file, and that it is not" {
+	local size
+	setting 0 config "$(sim_config $((1 << 20)))"
+	# Less than what is compressed together.
+	run -0 --separate-stderr auxtrace record -C 0 -s 100K -z 1 -o a
+	echo "$stderr"
+	size=$(stat -c %s a | awk '{ k = int($1 * 10 / 1024) / 10; printf "%gK", k < 10 ? k : int(k) }')
+	[[ ${stderr_lines[0]} == *"; $size in a" ]]
+	grep -q 'no trace is missing' <<<"$stderr"
+	run -1 --separate-stderr bash -c 'ulimit -f 1; exec auxtrace record -C 0 -s 100K -z 1 -o b'
+	echo "$stderr"
+	[[ ${stderr_lines[0]} == *": 0 of trace "*", 0 windows; 0 in b" ]]
+	[[ ${stderr_lines[1]} == *K" in "*" could not be written" && $stderr != *"missing"* ]]
+	[[ ${stderr_lines[-1]} == "auxtrace: cannot write b: File too large; it is whole up to there" ]]
+}
+
 @test "permissions: a user needs CAP_PERFMON, or group_access and the group" {
 	# Where an ordinary user gets at it.
 	local tool=/run/tool/auxtrace

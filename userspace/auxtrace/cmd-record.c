@@ -163,12 +163,13 @@ static void add_part(char *text, size_t size, uint64_t n, const char *things)
 			 (unsigned long long)n, things);
 }
 
-static void tell_gaps(const struct auxtrace_status *sum)
+static void tell_gaps(const struct recording *r, const struct auxtrace_status *sum)
 {
 	char causes[256] = "", time[UNITS_LEN];
 
 	if (!sum->gaps) {
-		warn("no gaps: no trace is missing");
+		if (!r->write_error)
+			warn("no gaps: no trace is missing");
 		return;
 	}
 	add_part(causes, sizeof(causes), sum->gaps_full, "buffer full");
@@ -198,16 +199,21 @@ static const char *plural(uint64_t n)
 
 static void tell(const struct recording *r)
 {
-	uint64_t ns = r->stopped - r->started ?: 1;
+	uint64_t ns = r->stopped - r->started ?: 1, windows, lost = output_lost(r, &windows);
+	uint64_t written = r->bytes > lost ? r->bytes - lost : 0;
+	uint64_t whole = r->windows > windows ? r->windows - windows : 0;
 	char bytes[UNITS_LEN], time[UNITS_LEN], rate[UNITS_LEN], file[UNITS_LEN];
 	struct auxtrace_status sum = total(r);
 
 	warn("%s of trace from %zu CPU%s in %s (%s/s), %llu window%s; %s in %s",
-	     format_size(bytes, r->bytes), r->n, plural(r->n), format_duration(time, ns),
-	     format_size(rate, (double)r->bytes * NS_PER_S / ns), (unsigned long long)r->windows,
-	     plural(r->windows), format_size(file, output_size(r)),
+	     format_size(bytes, written), r->n, plural(r->n), format_duration(time, ns),
+	     format_size(rate, (double)written * NS_PER_S / ns), (unsigned long long)whole,
+	     plural(whole), format_size(file, output_size(r)),
 	     strcmp(r->output, "-") ? r->output : "standard output");
-	tell_gaps(&sum);
+	if (windows)
+		warn("%s in %llu window%s could not be written", format_size(bytes, lost),
+		     (unsigned long long)windows, plural(windows));
+	tell_gaps(r, &sum);
 	tell_reports(&sum);
 	if (!r->bytes && !r->write_error)
 		warn("no trace came: did anything run on these CPUs that is not excluded?");
@@ -244,7 +250,7 @@ static int write_failed(const struct recording *r)
 static int run(struct recording *r)
 {
 	/* Before files that are there are overwritten. */
-	int ret = check_command(r), close_ret;
+	int ret = check_command(r), code;
 
 	ret = ret ?: open_devices(r);
 	if (ret)
@@ -253,17 +259,16 @@ static int run(struct recording *r)
 	ret = ret ?: start_command(r);
 	if (!ret) {
 		ret = record(r);
+		flush_outputs(r);
 		if (!r->quiet)
 			tell(r);
 	}
 	close_devices(r);
-	close_ret = close_outputs(r);
+	close_outputs(r);
 	if (!ret && r->write_error)
 		ret = write_failed(r);
-	if (!ret && close_ret)
-		ret = fail("cannot write the end of %s", r->output);
-	close_ret = command_code(r);
-	return ret ?: close_ret;
+	code = command_code(r);
+	return ret ?: code;
 }
 
 static int run_record(const struct command *command, int argc, char **argv)

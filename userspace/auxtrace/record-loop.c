@@ -75,11 +75,8 @@ static void count(struct recording *r, const struct auxtrace_item *item)
 
 static void write_item(struct recording *r, struct traced *t, const struct auxtrace_item *item)
 {
-	int ret = auxtrace_writer_item(t->writer, item);
-
-	if (ret && !r->write_error)
-		r->write_error = ret;
-	if (!ret && item->kind == AUXTRACE_ITEM_WINDOW)
+	note_write(r, auxtrace_writer_item(t->writer, item));
+	if (item->kind == AUXTRACE_ITEM_WINDOW)
 		count(r, item);
 	if (item->kind == AUXTRACE_ITEM_DAMAGE)
 		warn("CPU %u: the device's stream is damaged: %s (%llu bytes)", t->cpu,

@@ -274,19 +274,37 @@ int open_outputs(struct recording *r)
 	return open_single(r, &options);
 }
 
-int close_outputs(struct recording *r)
+void note_write(struct recording *r, int ret)
+{
+	if (ret && !r->write_error)
+		r->write_error = ret;
+}
+
+/* The writers: the only one, or those of the CPUs. NULL: it is not open. */
+static size_t nr_writers(const struct recording *r)
+{
+	return r->writer ? 1 : r->n;
+}
+
+static struct auxtrace_writer *writer_at(const struct recording *r, size_t i)
+{
+	return r->writer ?: r->traced[i].writer;
+}
+
+void flush_outputs(struct recording *r)
 {
 	size_t i;
-	int ret = 0;
 
-	if (r->writer)
-		return auxtrace_writer_close(r->writer) ? EXIT_FAILED : EXIT_OK;
-	for (i = 0; i < r->n; i++) {
-		int one = auxtrace_writer_close(r->traced[i].writer);
+	for (i = 0; i < nr_writers(r); i++)
+		note_write(r, auxtrace_writer_flush(writer_at(r, i)));
+}
 
-		ret = ret ?: one;
-	}
-	return ret ? EXIT_FAILED : EXIT_OK;
+void close_outputs(struct recording *r)
+{
+	size_t i;
+
+	for (i = 0; i < nr_writers(r); i++)
+		note_write(r, auxtrace_writer_close(writer_at(r, i)));
 }
 
 uint64_t output_size(const struct recording *r)
@@ -294,10 +312,21 @@ uint64_t output_size(const struct recording *r)
 	uint64_t bytes = 0;
 	size_t i;
 
-	if (r->writer)
-		return auxtrace_writer_size(r->writer);
-	for (i = 0; i < r->n; i++)
-		bytes += auxtrace_writer_size(r->traced[i].writer);
+	for (i = 0; i < nr_writers(r); i++)
+		bytes += auxtrace_writer_size(writer_at(r, i));
+	return bytes;
+}
+
+uint64_t output_lost(const struct recording *r, uint64_t *windows)
+{
+	uint64_t bytes = 0, n;
+	size_t i;
+
+	*windows = 0;
+	for (i = 0; i < nr_writers(r); i++) {
+		bytes += auxtrace_writer_lost(writer_at(r, i), &n);
+		*windows += n;
+	}
 	return bytes;
 }
 

@@ -64,10 +64,10 @@ struct recording {
 
 	uint64_t started; /* CLOCK_MONOTONIC, ns */
 	uint64_t stopped; /* 0: not yet */
-	uint64_t bytes;
+	uint64_t bytes;	  /* given to the writers, who may have lost some */
 	uint64_t windows;
 	uint64_t gaps;
-	int write_error; /* -errno */
+	int write_error; /* -errno, the first */
 };
 
 uint64_t monotonic_ns(void);
@@ -86,15 +86,23 @@ void close_devices(struct recording *r);
 
 /*
  * open_outputs() - make the files
- * close_outputs() - and complete them
  *
  * Return: EXIT_OK; or EXIT_FAILED after a line.
  */
 int open_outputs(struct recording *r);
-int close_outputs(struct recording *r);
 
-/* Bytes in all of them. */
+/* Keeps the first error in write_error. */
+void note_write(struct recording *r, int ret);
+
+/* All that was given to them is in the files; or write_error says why not. */
+void flush_outputs(struct recording *r);
+
+/* Completes them; likewise. */
+void close_outputs(struct recording *r);
+
+/* Bytes in all of them; bytes of trace that could not be written, and windows. */
 uint64_t output_size(const struct recording *r);
+uint64_t output_lost(const struct recording *r, uint64_t *windows);
 
 /* start_command() - run the command. Return: EXIT_OK, or what to exit with, after a line. */
 int start_command(struct recording *r);
