@@ -180,6 +180,9 @@ for i in map(json.loads, sys.stdin):
 	one_line "auxtrace: which recording?; see auxtrace dump --help"
 	run -1 --separate-stderr auxtrace dump nothing
 	one_line "auxtrace: cannot open nothing: No such file or directory"
+	# Whatever its name.
+	run -1 --separate-stderr auxtrace dump $'a\e[31m\n\302\233'
+	one_line "auxtrace: cannot open a?[31m??: No such file or directory"
 	run -1 --separate-stderr auxtrace dump .
 	one_line "auxtrace: cannot read .: Is a directory"
 	run -1 --separate-stderr auxtrace dump /dev/zero

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "text.h"
 
 #define MAX_OPTIONS 40
 #define HELP_KEY    'h'
@@ -99,9 +100,16 @@ int next_option(const struct command *command, int argc, char **argv, bool permu
 
 static void complain(const char *format, va_list args)
 {
+	char *text;
+
 	fflush(stdout);
 	fputs("auxtrace: ", stderr);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	/* Names of files are others' texts, maybe. */
+	text_clean(text);
+	fputs(text, stderr);
+	free(text);
 }
 
 int usage_error(const struct command *command, const char *format, ...)

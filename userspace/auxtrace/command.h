@@ -89,7 +89,8 @@ int usage_error(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * fail() - one line on stderr: what went wrong and what to do about it
+ * fail() - one line on stderr, without control characters: what went wrong and what to do
+ *	about it
  * Return: EXIT_FAILED.
  */
 int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
