@@ -39,7 +39,9 @@ install: install-tools $(if $(DESTDIR),,install-module)
 uninstall: uninstall-tools $(if $(DESTDIR),,uninstall-module)
 
 install-tools: tools
+	rm -f $(BUILD)/install-notes
 	meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@cat $(BUILD)/install-notes 2>/dev/null || :
 
 uninstall-tools: tools
 	userspace/uninstall $(BUILD) $(abspath $(DESTDIR))

@@ -101,7 +101,7 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	[[ -z $output ]]
 }
 
-@test "make install DESTDIR=: user space alone, in its place below; uninstall leaves nothing" {
+@test "make install DESTDIR=: user space alone, in its place below; uninstall leaves nothing but a changed configuration" {
 	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
 	[[ -f stage/usr/include/linux/auxtrace.h && -x stage/usr/bin/auxtrace ]]
 	# The tests have a build of their own, configured for them.
@@ -109,6 +109,23 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	local library
 	library=$(find stage -name libauxtrace.so.0)
 	LD_LIBRARY_PATH=$(dirname "$library") run -0 stage/usr/bin/auxtrace --version
+	# Again, over one that the administrator wrote.
+	local config=stage/etc/auxtrace/auxtraced.conf example
+	example=stage/usr/share/doc/auxtrace/examples/auxtraced.conf
+	cmp "$config" "$example"
+	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	[[ $output != *Kept* ]]
+	echo "total_size = 0" >"$config"
+	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	[[ $(<"$config") == "total_size = 0" ]]
+	[[ $output == *"Kept $tree/$config, which differs from the template, $tree/$example" ]]
+	cmp "$top/userspace/auxtraced/auxtraced.conf" "$example"
+	run -0 make uninstall DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	[[ $output == *"kept $tree/$config, which differs from the template"* ]]
+	run -0 find stage -type f
+	[[ $output == "$config" && $(<"$config") == "total_size = 0" ]]
+	rm "$config"
+	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
 	run -0 make uninstall DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
 	run -0 find stage -mindepth 1
 	[[ -z $output ]]
