@@ -56,6 +56,25 @@ contents() { dpkg-deb --fsys-tarfile "$(deb "$1")" | tar -t | sed -n 's#^\.##; /
 	[[ $output == *"\"\$1\" = remove"*"deb-systemd-invoke stop auxtraced.service"* ]]
 }
 
+# purge PREPARATION COMMAND: the part of postrm that is our own, in a /var/lib of its own.
+purge() {
+	unshare --map-root-user --mount sh -ec "
+		mount -t tmpfs none /var/lib
+		cd /var/lib
+		$1
+		sh '$top/debian/auxtrace.postrm' purge
+		$2"
+}
+
+@test "purging removes an empty directory of recordings; else it stays, and that is no error" {
+	purge "" ""
+	purge "mkdir auxtrace" "! test -e auxtrace"
+	purge "mkdir auxtrace; touch auxtrace/file" "test -f auxtrace/file"
+	purge "mkdir there; ln -s there auxtrace" "test -L auxtrace -a -d there"
+	purge "mkdir auxtrace; mount -t tmpfs none auxtrace" "mountpoint -q auxtrace"
+	purge "mkdir auxtrace; mount -t tmpfs none auxtrace; touch auxtrace/file" "test -f auxtrace/file"
+}
+
 @test "the module's package: DKMS builds what is in it" {
 	contents auxtrace-dkms >"$BATS_TEST_TMPDIR/list"
 	run ! grep -E 'sim|tests|userspace|\.(ko|o)$' "$BATS_TEST_TMPDIR/list"
