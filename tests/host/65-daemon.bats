@@ -240,6 +240,36 @@ wrong() {
 	[[ $(field holes) -eq 0 && $(stat -c %a "$(files 'cpu0*')") == 640 ]]
 }
 
+# begun_as MODE: the last file has it.
+begun_as() {
+	mapfile -t list < <(files)
+	[[ $(stat -c %a "${list[-1]}") == "$1" ]]
+}
+
+@test "mode: files have exactly that, whatever the umask" {
+	local mode windows=0
+	umask 0077
+	configure "mode = 0660"
+	start
+	for mode in 0660 0644 0600; do
+		configure "mode = $mode"
+		kill -HUP "$daemon"
+		wait_until metric_is 'reloads_total{result="done"}' $((++windows))
+		play 0 --windows 1
+		took 0 $windows
+		wait_until begun_as "${mode#0}"
+	done
+	[[ $(stat -c %a socket) == 660 ]]
+	terminate
+	umask 0
+	configure
+	start
+	play 1 --windows 1
+	took 1 1
+	wait_until begun_as 640
+	terminate
+}
+
 @test "metrics at a loopback address" {
 	sed -i "s/^metrics.*/metrics = [::1]:$((20000 + RANDOM % 10000))/" conf
 	[[ -e /proc/net/if_inet6 ]] || sed -i 's/\[::1\]/127.0.0.1/' conf

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -600,6 +601,8 @@ int daemon_run(const char *path)
 	int ret;
 
 	set_signals();
+	/* What it makes has exactly the mode that it is given. */
+	umask(0);
 	ret = begin_events(&d);
 	if (ret < 0)
 		return ret;
