@@ -694,6 +694,120 @@ begun_as() {
 	[[ $(grep -c fdatasync trace) -eq 1 ]]
 }
 
+# A disk that fails when there is a file fail-CALL, for one call; each sync is in synced: the file, and
+# its size then.
+make_failing_disk() {
+	cat >failing.c <<-'END'
+		#define _GNU_SOURCE 1
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+
+		static int fails(const char *call, int fd)
+		{
+			char link[64], path[4096] = "", file[64];
+			struct stat st;
+			FILE *log;
+
+			snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+			if (readlink(link, path, sizeof(path) - 1) < 0 || !strstr(path, "/files") ||
+			    fstat(fd, &st))
+				return 0;
+			if (!strcmp(call, "fdatasync")) {
+				log = fopen("synced", "a");
+				fprintf(log, "%s %jd\n", strrchr(path, '/') + 1, (intmax_t)st.st_size);
+				fclose(log);
+			}
+			snprintf(file, sizeof(file), "fail-%s", call);
+			if ((strcmp(call, "fsync") && !S_ISREG(st.st_mode)) || unlink(file))
+				return 0;
+			errno = ENOSPC;
+			return 1;
+		}
+
+		#define WRAP(call)                                                    \
+			int call(int fd)                                              \
+			{                                                             \
+				int (*next)(int) = dlsym(RTLD_NEXT, #call);           \
+				int failed = fails(#call, fd), error = errno;         \
+				int ret = next(fd);                                   \
+                                                                              \
+				if (!failed)                                          \
+					return ret;                                   \
+				errno = error;                                        \
+				return -1;                                            \
+			}
+		WRAP(fdatasync)
+		WRAP(fsync)
+		WRAP(close)
+	END
+	gcc -shared -fPIC -include stdint.h -o failing.so failing.c
+	auxtraced=$top/build/userspace/auxtraced/auxtraced
+}
+
+# synced_up_to SIZE: of the last file that was.
+synced_up_to() { [[ $(tail -n 1 synced) == *" $1" ]]; }
+
+@test "a disk that fails at a sync: counted, another file is begun, and what follows is no cure" {
+	local row sync call good list
+	make_failing_disk
+	for row in "1s fdatasync" "1s fsync" "rotation fdatasync" "rotation fsync" "never close"; do
+		read -r sync call <<<"$row"
+		echo "$row"
+		rm -f files/*
+		: >synced
+		configure "sync = $sync"
+		LD_PRELOAD=$PWD/failing.so start
+		play 0 --windows 5
+		took 0 5
+		good=0
+		if [[ $sync == 1s ]]; then
+			good=$(stat -c %s "$(files)")
+			wait_until synced_up_to "$good"
+		fi
+		touch "fail-$call"
+		play 0 --windows 10
+		took 0 15
+		if [[ $sync != 1s ]]; then
+			configure "sync = $sync" "mode = 0600"
+			kill -HUP "$daemon"
+		fi
+		wait_until metric_is 'sync_errors_total{cpu="0"}' 1
+		mapfile -t list < <(files)
+		metric_is 'sync_failed_bytes_total{cpu="0"}' $(($(stat -c %s "${list[0]}") - good))
+		metric_is 'lost_bytes_total{cpu="0",reason="error"}' 0
+		grep "CPU 0: cannot put its trace on the disk: No space left on device; .* of ${list[0]#*/} may" log
+		wait_until all_ended 0
+		play 0 --windows 5
+		took 0 20
+		terminate
+		let_go 0 1
+		# What is synced now is another file.
+		[[ $(files | wc -l) -ge 2 ]]
+		[[ $sync == never || $(grep -c "its new trace is put on the disk again; .* before may" log) -eq 1 ]]
+		run ! grep -q "writes its trace again" log
+	done
+}
+
+@test "sync: all of a file is on the disk when it ends, also what it tells of losses" {
+	make_failing_disk
+	configure "file_age = 1s" "file_size = 0" "compression = none"
+	# 8 of these windows fit, and then the record of what is lost.
+	ulimit -f 100
+	LD_PRELOAD=$PWD/failing.so start
+	play 0 --windows 20 --size 12000
+	took 0 20
+	wait_until all_ended 0
+	terminate
+	run -0 verify
+	[[ $(field lost_windows) -eq 12 && $(field windows) -eq 8 ]]
+	synced_up_to "$(stat -c %s "$(files)")"
+}
+
 @test "the unit: hardened, and the rest of what systemd gets" {
 	unit=$top/build/userspace/auxtraced/auxtraced.service
 	run -0 systemd-analyze security --offline=true "$unit"

@@ -45,6 +45,11 @@ static const struct metric {
 	{ "rotations_total", "Files ended to begin another.", "", COUNT_ROTATIONS },
 	{ "file_bytes_total", "Bytes written to files, as they are on the disk.", "",
 	  COUNT_WRITTEN },
+	{ "sync_errors_total", "Errors of the disk after it had taken all, told by fdatasync(2).",
+	  "", COUNT_SYNC_ERRORS },
+	{ "sync_failed_bytes_total",
+	  "Bytes written to files since their last good sync, when there was such an error.", "",
+	  COUNT_SYNC_FAILED_BYTES },
 	{ "opens_total", "Times that the device was opened.", "", COUNT_OPENS },
 	{ "damage_total", "Things in a stream that are not as they must be.", "", COUNT_DAMAGE },
 };

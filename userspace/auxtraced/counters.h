@@ -33,6 +33,8 @@ enum counter {
 	COUNT_FILES, /* begun */
 	COUNT_ROTATIONS,
 	COUNT_WRITTEN, /* bytes of files, as they are on the disk */
+	COUNT_SYNC_ERRORS,
+	COUNT_SYNC_FAILED_BYTES, /* of files, written before an error of that kind */
 	COUNT_OPENS,
 	COUNT_DAMAGE,
 	NR_COUNTERS

@@ -175,13 +175,16 @@ static void note_read(struct stream *s, uint64_t now)
 static void make_status(const struct daemon *d, char *text, size_t size)
 {
 	struct store_totals totals = store_totals(d->store);
-	char bytes[UNITS_LEN], lost[UNITS_LEN];
+	uint64_t failed = counted_in_all(COUNT_SYNC_FAILED_BYTES);
+	char bytes[UNITS_LEN], lost[UNITS_LEN], unsure[UNITS_LEN];
 
-	snprintf(text, size, "%s %u of %u CPUs; %" PRIu64 " files, %s; %s lost%s",
+	snprintf(text, size, "%s %u of %u CPUs; %" PRIu64 " files, %s; %s lost%s%s%s",
 		 d->stopping ? "Stopping" : "Recording", count_streams(d, true),
 		 count_streams(d, false), totals.files, format_size(bytes, totals.bytes),
 		 format_size(lost, counted_in_all(COUNT_LOST_FULL_BYTES) +
 					   counted_in_all(COUNT_LOST_ERROR_BYTES)),
+		 failed ? "; maybe not on the disk: " : "",
+		 failed ? format_size(unsure, failed) : "",
 		 d->reload_failed ? "; the new configuration is wrong, the old one is in force"
 				  : "");
 }

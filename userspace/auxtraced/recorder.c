@@ -5,8 +5,13 @@
  * While a disk is full, the file stays: the writer tries each window, and tells in the file
  * what was lost when there is room again. Where there is no file (the disk was full when one
  * was to begin, or another error made the last one useless), the loss is told in the next.
+ *
+ * A disk can also fail after write(2) took all. The kernel tells that once, by fdatasync(2), and
+ * forgets what it could not write: later calls that succeed say nothing of it. So what was written
+ * since the last good sync is counted apart then, and another file is begun.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -97,47 +102,83 @@ static void note_writer(struct recorder *r, int ret)
 		note_success(r);
 }
 
+/* How a sync went, with @ret from it; or what close(2) told instead. */
+static void note_sync(struct recorder *r, int ret)
+{
+	uint64_t bytes = r->written - r->synced;
+	char text[UNITS_LEN];
+
+	if (ret) {
+		count(r->counters, COUNT_SYNC_ERRORS, 1);
+		count(r->counters, COUNT_SYNC_FAILED_BYTES, bytes);
+		if (!r->sync_error)
+			log_error("CPU %u: cannot put its trace on the disk: %s; the last %s of %s "
+				  "may be missing there; going on with another file",
+				  r->cpu, strerror(-ret), format_size(text, bytes),
+				  store_file_name(r->file));
+	} else if (r->sync_error) {
+		bytes = counted(r->counters, COUNT_SYNC_FAILED_BYTES);
+		log_info("CPU %u: its new trace is put on the disk again; %s before may be missing "
+			 "there",
+			 r->cpu, format_size(text, bytes));
+	}
+	r->sync_error = ret;
+	r->synced = r->written;
+	r->unsynced = false;
+}
+
 /* ---- A file's end ------------------------------------------------------------------------ */
 
-/* The writer tells of losses at last, if it can. Else the next file has to. */
-static void close_file(struct recorder *r)
+static int to_disk(struct recorder *r, int fd)
 {
-	int ret;
+	return fdatasync(fd) ? -errno : store_file_sync(r->file);
+}
+
+/*
+ * The writer tells of losses at last, if it can. Else the next file has to. That belongs on the
+ * disk too, so the descriptor outlives the writer.
+ */
+static void close_file(struct recorder *r, bool sync)
+{
+	int fd = -1, ret, error = 0;
+	bool due;
 
 	r->untold_bytes = auxtrace_writer_untold(r->writer, &r->untold_windows);
+	due = sync && (r->unsynced || r->untold_windows);
+	if (due) {
+		fd = fcntl(auxtrace_writer_fd(r->writer), F_DUPFD_CLOEXEC, 0);
+		error = fd < 0 ? -errno : 0;
+	}
 	ret = auxtrace_writer_close(r->writer);
-	if (ret) {
+	if (ret && r->untold_windows) {
 		note_error(r, ret);
 	} else {
+		/* Then it was all written; close(2) told of it. */
+		error = error ?: ret;
 		r->untold_windows = 0;
 		r->untold_bytes = 0;
 	}
 	r->writer = NULL;
+	if (fd >= 0) {
+		ret = to_disk(r, fd);
+		error = error ?: ret;
+		close(fd);
+	}
+	if (due || error)
+		note_sync(r, error);
+	/* No sync will tell that it is over. */
+	if (!sync)
+		r->sync_error = 0;
 	store_file_end(r->file, true);
 	r->file = NULL;
 	r->in_window = false;
 	r->rotate_due = false;
 }
 
-static void to_disk(struct recorder *r)
-{
-	int ret;
-
-	if (!r->unsynced)
-		return;
-	ret = fdatasync(auxtrace_writer_fd(r->writer)) ? -errno : store_file_sync(r->file);
-	if (ret)
-		note_error(r, ret);
-	else
-		r->unsynced = false;
-}
-
 static void end_file(struct recorder *r, const struct recording *to)
 {
 	note_writer(r, auxtrace_writer_flush(r->writer));
-	if (to->config->sync != SYNC_NEVER)
-		to_disk(r);
-	close_file(r);
+	close_file(r, to->config->sync != SYNC_NEVER);
 }
 
 void recorder_rotate(struct recorder *r, const struct recording *to)
@@ -216,6 +257,7 @@ static int begin_file(struct recorder *r, const struct recording *to,
 	r->begun = now;
 	r->has_windows = false;
 	r->unsynced = false;
+	r->synced = 0;
 	r->sync_period = to->config->sync_period;
 	r->pending = 0;
 	r->written = 0;
@@ -298,7 +340,7 @@ static void take_window(struct recorder *r, const struct recording *to,
 	/* One that does not get better: another file may. */
 	if (ret && !is_full(ret)) {
 		r->retry = monotonic_now() + RETRY_PERIOD;
-		close_file(r);
+		close_file(r, to->config->sync != SYNC_NEVER);
 	}
 	if (r->rotate_due)
 		recorder_rotate(r, to);
@@ -374,6 +416,9 @@ void recorder_tick(struct recorder *r, const struct recording *to)
 		note_writer(r, auxtrace_writer_flush(r->writer));
 		r->pending = 0;
 	}
-	if (is_sync_due(r, to->config, now))
-		to_disk(r);
+	if (!is_sync_due(r, to->config, now))
+		return;
+	note_sync(r, to_disk(r, auxtrace_writer_fd(r->writer)));
+	if (r->sync_error)
+		recorder_rotate(r, to);
 }

@@ -23,7 +23,8 @@ struct recorder {
 	uint64_t pending;     /* bytes at most that the writer holds back, to compress them */
 	uint64_t written;     /* its size as it was counted last */
 	uint64_t flush_at;    /* when it shall be held back no longer */
-	bool unsynced;	      /* written since the last fdatasync() */
+	bool unsynced;	      /* written since the last fdatasync() ... */
+	uint64_t synced;      /* ... when it had this size */
 	uint64_t sync_at;     /* when that shall be on the disk, at SYNC_PERIODIC ... */
 	uint64_t sync_period; /* ... and how long after it was written, ns */
 	bool in_window;	      /* some of its parts were given */
@@ -39,6 +40,7 @@ struct recorder {
 	uint64_t error_at; /* when there was one last */
 	int error;	   /* why, -errno; 0: all goes well */
 	uint64_t retry;	   /* when to try to make a file again */
+	int sync_error;	   /* of the last sync, -errno */
 };
 
 /* What is to be done, and where to. */

@@ -241,6 +241,11 @@ int store_file_sync(struct store_file *file)
 	return ret;
 }
 
+const char *store_file_name(const struct store_file *file)
+{
+	return file->name;
+}
+
 struct store_totals store_totals(struct store *s)
 {
 	struct store_totals totals;

@@ -59,6 +59,9 @@ void store_file_end(struct store_file *file, bool keep);
 /* Puts its name on the disk, by fsync(2) of the directory. 0 or -errno. */
 int store_file_sync(struct store_file *file);
 
+/* In the directory; valid until it is ended. */
+const char *store_file_name(const struct store_file *file);
+
 struct store_totals store_totals(struct store *store);
 
 #endif
