@@ -180,6 +180,12 @@ serves() { [[ -n $(find /var/lib/auxtrace -name "cpu$1-*" -size +1) ]]; }
 	run -0 recording verify /var/lib/auxtrace/cpu*.auxtrace
 	echo "$output"
 	[[ $(field holes) -eq 0 && $(field lost_windows) -eq 0 && $(field lasts) -eq 4 ]]
+	# With an error in the configuration it is not tried again.
+	echo "frob = 1" >>"$config"
+	run ! inside systemctl start auxtraced
+	[[ $(inside systemctl show -p ActiveState -p ExecMainStatus -p NRestarts auxtraced | sort | xargs) == \
+		"ActiveState=failed ExecMainStatus=78 NRestarts=0" ]]
+	sed -i '/frob/d' "$config"
 }
 
 @test "a reader that is open: named; then unload, remove, and nothing is left" {

@@ -110,7 +110,7 @@ field() { grep -oE "(^| )$1=[^ ]+" <<<"$output" | tail -n 1 | cut -d= -f2; }
 	[[ $output == *"see auxtraced --help" ]]
 	run -2 "$auxtraced" frob
 	[[ ${#lines[@]} -eq 1 && $output == *"'frob'"*"see auxtraced --help" ]]
-	run -1 "$auxtraced" --check --config "$PWD/none"
+	run -78 "$auxtraced" --check --config "$PWD/none"
 	[[ $output == "auxtraced: $PWD/none: No such file or directory" ]]
 }
 
@@ -119,7 +119,7 @@ field() { grep -oE "(^| )$1=[^ ]+" <<<"$output" | tail -n 1 | cut -d= -f2; }
 		<(sed -n '/^# OPTIONS/,/^# [^O]/p' "$man/auxtraced.8.scd" |
 			grep '^\*-' | grep -oE '\*--?[A-Za-z]+\*' | tr -d '*' | sort)
 	echo "frob = 1" >conf
-	run -1 "$auxtraced" --check --config conf
+	run -78 "$auxtraced" --check --config conf
 	tr , '\n' <<<"${output#*there are }" | tr -d ' ' | sort >keys
 	[[ $(wc -l <keys) -ge 9 ]]
 	diff keys <(sed -nE 's/^\*([a-z_]+)\* = .*/\1/p' "$man/auxtraced.conf.5.scd" | sort)
@@ -149,10 +149,28 @@ field() { grep -oE "(^| )$1=[^ ]+" <<<"$output" | tail -n 1 | cut -d= -f2; }
 # wrong LINES PATTERN: the last of them is refused, by its number and key.
 wrong() {
 	printf '\n%s\n' "$1" >conf
-	run -1 "$auxtraced" --check --config conf
+	run -78 "$auxtraced" --check --config conf
 	echo "$output"
 	# shellcheck disable=SC2053 # a pattern
 	[[ ${#lines[@]} -eq 1 && $output == "auxtraced: conf:$(wc -l <conf)"$2 ]]
+}
+
+@test "exit status: another for an error in the configuration, which systemd knows" {
+	configure "frob = 1"
+	run -78 "$auxtraced" --check --config conf
+	run -78 "$auxtraced" --config conf
+	[[ ${#lines[@]} -eq 1 ]]
+	run -78 "$auxtraced" --config "$PWD/none"
+	[[ ${#lines[@]} -eq 1 ]]
+	# This may get better.
+	configure
+	rmdir files
+	run -1 "$auxtraced" --config conf
+	local unit=$top/build/userspace/auxtraced/auxtraced.service
+	grep -qx RestartPreventExitStatus=78 "$unit"
+	# What goes on failing is given up: so many starts take less than that.
+	value() { sed -n "s/^$1=\([0-9]*\)$2\$/\1/p" "$unit"; }
+	(($(value StartLimitBurst "") * ($(value RestartSec "") + 1) < $(value StartLimitIntervalSec min) * 60))
 }
 
 @test "errors in the configuration name file, line, key, and what is right" {
@@ -184,13 +202,13 @@ wrong() {
 	wrong $'mode = 0640\nmode = 0640' ": mode: is set twice"
 	# One line, whatever is in it; and the next has its number.
 	printf '%s\n' "$(printf 'a = b %.0s' {1..1000})" "mode = y" >conf
-	run -1 "$auxtraced" --check --config conf
+	run -78 "$auxtraced" --check --config conf
 	[[ ${#lines[@]} -eq 2 && ${lines[1]} == "auxtraced: conf:2: mode: not 'y'"* ]]
 	# Blanks before a key are no matter.
 	printf '%s\n' "compression = 1" "  mode = 0600" $'\tsync = never' >conf
 	run -0 "$auxtraced" --check --config conf
 	printf '%s\n' "cpus = x" "mode = y" >conf
-	run -1 "$auxtraced" --check --config conf
+	run -78 "$auxtraced" --check --config conf
 	[[ ${#lines[@]} -eq 2 && ${lines[1]} == "auxtraced: conf:2: mode:"* ]]
 }
 

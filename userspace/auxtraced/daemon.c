@@ -438,7 +438,7 @@ static int open_setup(struct daemon *d, struct setup *new)
 	int ret = config_load(&new->config, d->path);
 
 	if (ret)
-		return ret;
+		return ret == -ENOMEM ? ret : -EBADMSG;
 	if (old && !strcmp(store_directory(d->store), new->config->directory)) {
 		new->store = store_ref(d->store);
 	} else {

@@ -9,7 +9,7 @@
  * daemon_run() - record until SIGTERM or SIGINT
  * @path:	of the configuration
  *
- * Return: 0; or -errno, logged.
+ * Return: 0; or -errno, logged; -EBADMSG: the configuration has an error, or cannot be read.
  */
 int daemon_run(const char *path);
 

@@ -13,7 +13,8 @@
 #include "daemon.h"
 #include "log.h"
 
-#define EXIT_USAGE 2
+#define EXIT_USAGE  2
+#define EXIT_CONFIG 78 /* EX_CONFIG of sysexits.h; the unit knows it */
 
 static void usage(FILE *to)
 {
@@ -34,7 +35,7 @@ static int check(const char *path)
 	struct config *config;
 
 	if (config_load(&config, path))
-		return EXIT_FAILURE;
+		return EXIT_CONFIG;
 	config_unref(config);
 	return EXIT_SUCCESS;
 }
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
 	};
 	const char *path = CONFIG_FILE;
 	bool check_only = false;
-	int option;
+	int option, ret;
 
 	log_open();
 	while ((option = getopt_long(argc, argv, "c:hV", options, NULL)) != -1) {
@@ -86,5 +87,6 @@ int main(int argc, char **argv)
 	}
 	if (check_only)
 		return check(path);
-	return daemon_run(path) ? EXIT_FAILURE : EXIT_SUCCESS;
+	ret = daemon_run(path);
+	return !ret ? EXIT_SUCCESS : ret == -EBADMSG ? EXIT_CONFIG : EXIT_FAILURE;
 }
