@@ -506,6 +506,41 @@ begun_as() {
 	[[ $(files 'cpu0*' | wc -l) -eq 1 ]]
 }
 
+@test "SIGHUP: the same directory by another path, and another by the same" {
+	local path reloads=0
+	ln -s files link
+	sed -i "s,/files,/link," conf
+	start
+	for path in link/../files ./files files/; do
+		sed -i "s,^directory.*,directory = $PWD/$path," conf
+		kill -HUP "$daemon"
+		wait_until metric_is 'reloads_total{result="done"}' $((++reloads))
+	done
+	rm link
+	play 0 --windows 5
+	took 0 5
+	# Still the same one, and no other's.
+	sed -i "s,/files/$,/files," conf
+	sed '/^metrics/d' conf >other
+	run -1 "$auxtraced" --config other
+	[[ $output == *": directory: $PWD/files: another auxtraced uses it" ]]
+	kill -HUP "$daemon"
+	wait_until metric_is 'reloads_total{result="done"}' $((++reloads))
+	play 1 --windows 5
+	took 1 5
+	[[ $(files | wc -l) -eq 2 ]]
+	mv files gone
+	kill -HUP "$daemon"
+	wait_until grep -q "directory: $PWD/files: No such file or directory" log
+	mkdir files
+	kill -HUP "$daemon"
+	wait_until metric_is 'reloads_total{result="done"}' $((++reloads))
+	play 1 --windows 5
+	took 1 10
+	terminate
+	[[ $(files | wc -l) -eq 1 && $(find gone -type f | wc -l) -eq 2 ]]
+}
+
 @test "SIGTERM loses nothing: what is in files half, and what was not read yet" {
 	for compression in none 1; do
 		rm -rf files

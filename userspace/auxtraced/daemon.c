@@ -439,7 +439,7 @@ static int open_setup(struct daemon *d, struct setup *new)
 
 	if (ret)
 		return ret == -ENOMEM ? ret : -EBADMSG;
-	if (old && !strcmp(store_directory(d->store), new->config->directory)) {
+	if (old && store_is_at(d->store, new->config->directory)) {
 		new->store = store_ref(d->store);
 	} else {
 		ret = store_open(&new->store, new->config->directory);
@@ -483,6 +483,7 @@ static void use_setup(struct daemon *d, struct setup *new)
 	d->http = new->http;
 	if (old.config)
 		close_setup(d, &old);
+	store_set_path(d->store, d->config->directory);
 	store_set_cap(d->store, d->config->total_size);
 	for (s = d->streams; s; s = s->next) {
 		if (!is_configured(c, s))

@@ -36,9 +36,9 @@ struct store_file {
 
 struct store {
 	atomic_uint references; /* each open file has one */
-	char *directory;
 	int fd;
-	pthread_mutex_t lock;	  /* of what follows */
+	pthread_mutex_t lock; /* of what follows */
+	char *directory;
 	struct store_file *files; /* oldest first */
 	struct store_totals totals;
 	uint64_t cap;
@@ -84,9 +84,11 @@ static void make_stamp(char *stamp, unsigned int later_ms)
 }
 
 /* (Not by the descriptor: somebody may have removed the directory, and made another.) */
-static void make_path(char path[static PATH_MAX], const struct store *s, const char *name)
+static void make_path(char path[static PATH_MAX], struct store *s, const char *name)
 {
+	pthread_mutex_lock(&s->lock);
 	snprintf(path, PATH_MAX, "%s/%s", s->directory, name);
+	pthread_mutex_unlock(&s->lock);
 }
 
 /* ---- The list, under the lock ----------------------------------------------------- */
@@ -231,9 +233,11 @@ void store_file_end(struct store_file *file, bool keep)
 
 int store_file_sync(struct store_file *file)
 {
-	int fd = open(file->store->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int ret;
+	char path[PATH_MAX];
+	int fd, ret;
 
+	make_path(path, file->store, ".");
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	ret = fsync(fd) ? -errno : 0;
@@ -354,7 +358,22 @@ void store_unref(struct store *s)
 	free(s);
 }
 
-const char *store_directory(const struct store *s)
+bool store_is_at(const struct store *s, const char *directory)
 {
-	return s->directory;
+	struct stat ours, there;
+
+	return !fstat(s->fd, &ours) && !stat(directory, &there) && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
+void store_set_path(struct store *s, const char *directory)
+{
+	char *copy = strdup(directory);
+
+	if (!copy)
+		return;
+	pthread_mutex_lock(&s->lock);
+	free(s->directory);
+	s->directory = copy;
+	pthread_mutex_unlock(&s->lock);
 }

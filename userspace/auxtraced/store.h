@@ -35,7 +35,11 @@ int store_open(struct store **store, const char *directory);
 struct store *store_ref(struct store *store);
 void store_unref(struct store *store);
 
-const char *store_directory(const struct store *store);
+/* Is it the directory that is there now, whatever its path was? */
+bool store_is_at(const struct store *store, const char *directory);
+
+/* It is found by that path from now on. Without memory it stays the one before. */
+void store_set_path(struct store *store, const char *directory);
 
 /* @cap: bytes, 0: none. Removes files as needed. */
 void store_set_cap(struct store *store, uint64_t cap);
