@@ -653,6 +653,8 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 	INIT_WORK(&s->tend, tend_work);
 	INIT_DELAYED_WORK(&s->flush, flush_work_fn);
 
+	/* Before there is an event: a CPU that goes has to stop it. */
+	auxtrace_hotplug_add(s);
 	mutex_lock(&s->lock);
 	ret = make_counter(s, true);
 	mutex_unlock(&s->lock);
@@ -660,12 +662,12 @@ int auxtrace_upkeep_begin(struct auxtrace_stream *s)
 		pr_notice_ratelimited("auxtrace%d: the event cannot run on CPU %d\n",
 				      s->cpu, s->cpu);
 	if (ret) {
-		/* A start that fails wakes readers, and so queues this. */
+		auxtrace_hotplug_del(s);
+		/* Hotplug queues this, and a start that fails, as it wakes readers. */
 		cancel_work_sync(&s->tend);
 		return ret;
 	}
 	/* The CPU may have come and gone: whatever hotplug told is looked at now. */
-	auxtrace_hotplug_add(s);
 	set_bit(0, &s->cpu_changed);
 	auxtrace_queue_tend(s);
 	return 0;
