@@ -198,6 +198,9 @@ ssize_t auxtrace_stream_read(struct auxtrace_stream *s, struct iov_iter *to,
 		if (ret > 0)
 			WRITE_ONCE(s->stats->reads, s->stats->reads + 1);
 		mutex_unlock(&s->read_lock);
+		/* Who waits for nothing but the end, without bytes, is to see it. */
+		if (ret > 0 && at_end(s))
+			wake_up_interruptible_all(&s->wait);
 		if (ret == -EIO)
 			auxtrace_arm_flush(s);
 		if (ret || at_end(s))

@@ -241,10 +241,11 @@ static bool is_futile(struct auxtrace_stream *s)
 static void fail(struct auxtrace_stream *s, const char *what)
 {
 	s->tried_room = free_room(s);
-	if (!s->failed)
-		pr_notice_ratelimited("auxtrace%d: the event cannot be %s\n",
-				      s->cpu, what);
+	if (s->failed)
+		return;
+	pr_notice_ratelimited("auxtrace%d: the event cannot be %s\n", s->cpu, what);
 	WRITE_ONCE(s->failed, true);
+	wake_up_interruptible_all(&s->wait);
 }
 
 /* From perf's wake-up, in hard interrupt context. */

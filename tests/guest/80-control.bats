@@ -22,6 +22,9 @@ teardown() { unload_modules; }
 @test "STOP ends the stream, START goes on behind a gap" { control stop_start /dev/auxtrace0; }
 @test "STOP ends a read that waits in another thread" { control stop_blocked /dev/auxtrace0; }
 @test "FLUSH publishes now, and is no gap" { control flush /dev/auxtrace0; }
+@test "a poll for the end alone hears of it when another thread has read the rest" {
+	timeout "$patience" control hup /dev/auxtrace0
+}
 @test "the last window before a START says so" { control last /dev/auxtrace0; }
 @test "a last window cut by a START: the next one says all that is to be said" {
 	setting 0 config "$slow"

@@ -334,6 +334,35 @@ static void case_last_cut(void)
 	}
 }
 
+static void *wait_for_nothing(void *unused)
+{
+	struct pollfd p = { .fd = fd };
+
+	(void)unused;
+	CHECK(poll(&p, 1, -1) == 1);
+	CHECK(p.revents == POLLHUP);
+	return NULL;
+}
+
+/* STOP is called, and a thread waits for the end, while another reads up to it. */
+static void case_hup(void)
+{
+	char buffer[4096];
+	pthread_t thread;
+	int round;
+
+	for (round = 0; round < 20; round++) {
+		wait_for(POLLIN);
+		CHECK(!ioctl(fd, AUXTRACE_IOC_STOP));
+		CHECK(!pthread_create(&thread, NULL, wait_for_nothing, NULL));
+		usleep(20000);
+		while (status().head != status().tail)
+			CHECK(read(fd, buffer, sizeof(buffer)) > 0);
+		CHECK(!pthread_join(thread, NULL));
+		CHECK(!ioctl(fd, AUXTRACE_IOC_START));
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -348,6 +377,7 @@ static const struct {
 	{ "flush", case_flush },
 	{ "last", case_last },
 	{ "last_cut", case_last_cut },
+	{ "hup", case_hup },
 };
 
 int main(int argc, char **argv)
