@@ -123,7 +123,9 @@ void auxtrace_stream_stop(struct auxtrace_stream *s)
 	mutex_lock(&s->lock);
 	if (!s->ended) {
 		auxtrace_hold_for_stop(s);
-		s->ended_at = ktime_get_ns();
+		/* One gap with the STOP before, if that START had no effect. */
+		if (!s->start_due)
+			s->ended_at = ktime_get_ns();
 		/* Pairs with at_end(): the head before. */
 		smp_store_release(&s->ended, true);
 	}
