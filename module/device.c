@@ -191,13 +191,13 @@ static void destroy_all(void)
 	}
 }
 
-static int create_all(void)
+static int all_accept(void)
 {
 	unsigned int cpu;
-	int ret;
 
 	for_each_present_cpu(cpu) {
 		const struct auxtrace_pmu *pmu = auxtrace_pmu_of_cpu(cpu);
+		int ret;
 
 		if (!pmu)
 			continue;
@@ -210,8 +210,21 @@ static int create_all(void)
 			       auxtrace_defaults.value[AUXTRACE_CONFIG2],
 			       auxtrace_defaults.value[AUXTRACE_CONFIG3],
 			       auxtrace_defaults.value[AUXTRACE_PERIOD]);
-		if (!ret)
-			ret = create(cpu, pmu);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int create_all(void)
+{
+	unsigned int cpu;
+	int ret;
+
+	for_each_present_cpu(cpu) {
+		const struct auxtrace_pmu *pmu = auxtrace_pmu_of_cpu(cpu);
+
+		ret = pmu ? create(cpu, pmu) : 0;
 		if (ret)
 			return ret;
 	}
@@ -240,7 +253,10 @@ int auxtrace_devices_create(void)
 	ret = class_register(&auxtrace_class);
 	if (ret)
 		goto unregister;
-	ret = create_all();
+	/* All of it before the first: a device that is open has to stay. */
+	ret = all_accept();
+	if (!ret)
+		ret = create_all();
 	if (ret) {
 		auxtrace_devices_destroy();
 		return ret;
