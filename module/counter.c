@@ -378,8 +378,14 @@ void auxtrace_counter_leave_cpu(struct auxtrace_counter *counter)
 	local_irq_save(flags);
 	WRITE_ONCE(counter->leaving, true);
 	event = rcu_dereference(counter->event);
-	if (event)
+	if (event) {
 		halt_here(counter, event);
+		/*
+		 * The perf core may reschedule the CPU's events before they leave it:
+		 * with this it does not set going what it has taken off.
+		 */
+		WRITE_ONCE(event->pending_disable, 1);
+	}
 	local_irq_restore(flags);
 	rcu_read_unlock();
 }
