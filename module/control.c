@@ -7,6 +7,7 @@
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "consumer/consumer.h"
@@ -92,7 +93,8 @@ void auxtrace_stream_status(struct auxtrace_stream *s, struct auxtrace_status *s
 	auxtrace_keep_running(s);
 	auxtrace_stats_snapshot(s->stats, &now);
 	status->state = auxtrace_stream_state(s);
-	status->head = auxtrace_head(s);
+	/* (Nobody is to see a head that is off.) */
+	status->head = s->tail + min(auxtrace_available(s), s->counter.size);
 	status->tail = s->tail;
 	mutex_unlock(&s->lock);
 

@@ -58,9 +58,10 @@ static int tend_streams(unsigned int cpu)
  *
  * Of two states: one whose teardown comes when the CPU is dead, so that the perf
  * core has let go of its events and published their data; and one whose startup
- * comes when the perf core takes events for the CPU again, and whose teardown comes
- * before that of drivers that were there before us: the state added last is the first
- * to be left.
+ * comes when the perf core takes events for the CPU again, and whose teardown mostly
+ * comes before that of drivers that were there before us: states are left in reverse,
+ * and a new one is the lowest that is free. Where a module that has gone had a lower
+ * one than the driver, the driver comes first: see give_up_buffer() in upkeep.c.
  *
  * Context: may sleep; module init.
  * Return: 0, or what the hotplug core said.

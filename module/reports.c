@@ -64,6 +64,19 @@ u32 auxtrace_take_marks(struct auxtrace_stream *s, unsigned long end)
 }
 
 /**
+ * auxtrace_cut_marks() - nothing behind the tail is left: what was reported on it is
+ *	for the next window
+ * @s:		the stream, its lock held
+ */
+void auxtrace_cut_marks(struct auxtrace_stream *s)
+{
+	unsigned int n;
+
+	for (n = 0; n < s->nr_marks; n++)
+		nth_mark(s, n)->at = s->tail;
+}
+
+/**
  * auxtrace_next_report() - take out, count and keep what the driver has reported
  * @s:		the stream, its lock held
  * @at:		out: offset of the end of the piece that the report is about

@@ -107,6 +107,7 @@ static long take(struct auxtrace_stream *s, size_t want, bool first)
 
 	mutex_lock(&s->lock);
 	s->began = true;
+	auxtrace_check_head(s);
 	auxtrace_keep_running(s);
 	if (s->format == AUXTRACE_FORMAT_FRAMED)
 		ret = auxtrace_window_take(s, want, first);
@@ -126,6 +127,7 @@ static void give(struct auxtrace_stream *s, unsigned long n)
 		auxtrace_window_give(s, n);
 	else
 		give_raw(s, n);
+	auxtrace_check_head(s);
 	auxtrace_keep_running(s);
 	mutex_unlock(&s->lock);
 }

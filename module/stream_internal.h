@@ -110,6 +110,7 @@ struct auxtrace_framer {
  *		Without an event while @down, once what was there is read
  * @base:	offset of the counter's cursor 0. Also read without @lock
  * @tail:	offset of the next byte to read. Also read without @lock
+ * @last_head:	offset of the head, when it was last found where it can be
  * @seen_head:	offset of the head, when last looked at, and ...
  * @seen_tail:	@tail then
  * @driver_tail: @tail that the driver went by, or an earlier one, when it had
@@ -169,6 +170,7 @@ struct auxtrace_stream {
 	struct auxtrace_counter counter;
 	unsigned long base;
 	unsigned long tail;
+	unsigned long last_head;
 	unsigned long seen_head;
 	unsigned long seen_tail;
 	unsigned long driver_tail;
@@ -216,11 +218,12 @@ static inline void auxtrace_count(u64 *statistic, u64 n)
 	WRITE_ONCE(*statistic, *statistic + n);
 }
 
-/* upkeep.c; all but the first three with @lock held */
+/* upkeep.c; all but the first three with @lock held, auxtrace_check_head() with both */
 unsigned long auxtrace_available(struct auxtrace_stream *s);
 bool auxtrace_waits_for_reader(struct auxtrace_stream *s);
 void auxtrace_arm_flush(struct auxtrace_stream *s);
 unsigned long auxtrace_head(struct auxtrace_stream *s);
+void auxtrace_check_head(struct auxtrace_stream *s);
 void auxtrace_keep_running(struct auxtrace_stream *s);
 void auxtrace_collect_reports(struct auxtrace_stream *s);
 unsigned int auxtrace_gaps_at_tail(struct auxtrace_stream *s);
@@ -231,15 +234,17 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s);
 int auxtrace_upkeep_begin(struct auxtrace_stream *s);
 void auxtrace_upkeep_end(struct auxtrace_stream *s);
 
-/* reports.c; the last two with @lock held */
+/* reports.c; the last three with @lock held */
 u32 auxtrace_driver_flags(u64 flags);
 u32 auxtrace_take_marks(struct auxtrace_stream *s, unsigned long end);
+void auxtrace_cut_marks(struct auxtrace_stream *s);
 bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags);
 
 /* window.c; all but the first two with @lock held */
 bool auxtrace_window_under_way(struct auxtrace_stream *s);
 bool auxtrace_window_tells_gap(struct auxtrace_stream *s);
 long auxtrace_window_take(struct auxtrace_stream *s, size_t want, bool first);
+void auxtrace_window_cut(struct auxtrace_stream *s);
 void auxtrace_window_give(struct auxtrace_stream *s, unsigned long n);
 
 /* stream.c; with @lock held */

@@ -33,6 +33,7 @@
 #include "consumer/consumer.h"
 #include "hotplug.h"
 #include "kernel_features.h"
+#include "pmu.h"
 #include "stream_internal.h"
 #include "trace.h"
 
@@ -272,7 +273,8 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 				      on_wake, explain);
 	if (ret)
 		return ret;
-	s->seen_head = auxtrace_head(s);
+	s->last_head = auxtrace_head(s);
+	s->seen_head = s->last_head;
 	s->seen_tail = s->tail;
 	s->driver_tail = s->tail;
 	s->reported_gap = ULONG_MAX;
@@ -463,6 +465,73 @@ static bool notice_stop(struct auxtrace_stream *s)
 	return true;
 }
 
+/*
+ * Has the driver put the head where it cannot be? Out of the buffer, where the API
+ * copies nothing, or back, where it writes over what has been published.
+ */
+static bool head_is_off(struct auxtrace_stream *s)
+{
+	unsigned long head = auxtrace_head(s);
+
+	if (!auxtrace_counter_exists(&s->counter))
+		return false;
+	if (head - s->tail > s->counter.size || (long)(head - s->last_head) < 0)
+		return true;
+	s->last_head = head;
+	return false;
+}
+
+/*
+ * The head is off, as it is when a driver resets its hardware under an event and goes
+ * by the registers all the same: what has not been read cannot be. It is missing, and
+ * a new counter is to be made.
+ */
+static void give_up_buffer(struct auxtrace_stream *s)
+{
+	bool detached = auxtrace_counter_detached(&s->counter);
+	unsigned int n;
+
+	pr_notice_ratelimited("auxtrace%d: %s has put the head where it cannot be: the rest of the buffer is lost\n",
+			      s->cpu, s->pmu->name);
+	auxtrace_counter_destroy(&s->counter);
+	auxtrace_window_cut(s);
+	WRITE_ONCE(s->base, s->tail);
+	auxtrace_cut_marks(s);
+	s->truncated = false;
+	for (n = 0; n < s->nr_gaps; n++) {
+		struct auxtrace_gap *gap = auxtrace_nth_gap(s, n);
+
+		if ((long)(gap->at - s->tail) > 0)
+			gap->at = s->tail;
+	}
+
+	if (detached && !s->down) {
+		begin_hotplug_gap(s);
+		return;
+	}
+	if (!s->stopped && !s->down) {
+		s->stopped_at = ktime_get_ns();
+		auxtrace_count(&s->stats->gaps_driver, 1);
+	}
+	push_gap(s, s->tail, 0);
+	WRITE_ONCE(s->stopped, false);
+	WRITE_ONCE(s->stalled, false);
+	WRITE_ONCE(s->down, true);
+}
+
+/**
+ * auxtrace_check_head() - give up a buffer whose head is off
+ * @s:		the stream, both locks held; no bytes that were taken are on their way
+ *		to the reader
+ *
+ * Context: may sleep.
+ */
+void auxtrace_check_head(struct auxtrace_stream *s)
+{
+	if (head_is_off(s))
+		give_up_buffer(s);
+}
+
 /* Has the event left its CPU for good? If so there is a gap. */
 static bool notice_down(struct auxtrace_stream *s)
 {
@@ -493,6 +562,13 @@ static void keep_running(struct auxtrace_stream *s, bool patient)
 
 	if (s->closing)
 		return;
+	if (head_is_off(s)) {
+		/* A reader is at it, and will check. */
+		if (!mutex_trylock(&s->read_lock))
+			return;
+		give_up_buffer(s);
+		mutex_unlock(&s->read_lock);
+	}
 	if (s->ended) {
 		settle_end(s);
 		return;
@@ -600,6 +676,10 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s)
 	if (!auxtrace_counter_flush(&s->counter, &woken))
 		return 0;
 	auxtrace_count(&s->stats->flushes, 1);
+	if (head_is_off(s)) {
+		keep_running(s, false);
+		return 0;
+	}
 	head = auxtrace_head(s);
 	if (head != before)
 		s->flushed_to = head;

@@ -132,6 +132,21 @@ long auxtrace_window_take(struct auxtrace_stream *s, size_t want, bool first)
 }
 
 /**
+ * auxtrace_window_cut() - the rest of the window's payload is lost
+ * @s:		the stream, both locks held
+ *
+ * Its size has been promised: zeroes take its place.
+ */
+void auxtrace_window_cut(struct auxtrace_stream *s)
+{
+	struct auxtrace_framer *f = &s->framer;
+
+	WRITE_ONCE(s->tail, s->tail + f->payload_left);
+	WRITE_ONCE(f->pad_left, f->pad_left + f->payload_left);
+	WRITE_ONCE(f->payload_left, 0);
+}
+
+/**
  * auxtrace_window_give() - what auxtrace_window_take() took has been delivered
  * @s:		the stream, both locks held
  * @n:		bytes, not more than were taken

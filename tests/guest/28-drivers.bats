@@ -61,6 +61,38 @@ streams() {
 	streams 1
 }
 
+# breaks_off COMMAND...: it reads CPU 1 while the head is put where it cannot be, five times.
+breaks_off() {
+	local i before pid
+	setting 1 config2 $((1 << 17))
+	setting 1 config "$(sim_config $((1 << 20)) 4096)"
+	"$@" >"$BATS_TEST_TMPDIR/out" & pid=$!
+	for ((i = 1; i <= 5; i++)); do
+		before=$(stat_of 1 bytes)
+		wait_until eval "(( \$(stat_of 1 bytes) > $before + 100000 ))"
+		echo 1 >"$sim/reset_cpu"
+		wait_until eval "(( \$(stat_of 1 gaps_driver) == $i ))"
+		kill -0 "$pid"
+	done
+	before=$(stat_of 1 bytes)
+	wait_until eval "(( \$(stat_of 1 bytes) > $before ))"
+	pkill -TERM -x windows || kill -TERM "$pid"
+	wait "$pid"
+	output=$(<"$BATS_TEST_TMPDIR/out")
+	echo "$output"
+	[[ $(field first_error) == none && $(field restarts) -eq 5 && $(stat_of 1 gaps) -eq 5 ]]
+}
+
+@test "a head put where it cannot be: the rest is lost, a gap says so, trace goes on" {
+	mark_log
+	breaks_off auxcheck --restarts /dev/auxtrace1
+	logged 'auxtrace1: auxtrace_sim has put the head where it cannot be'
+}
+
+@test "the same under a window, whose rest is zeroes" {
+	breaks_off bash -c 'windows -e /dev/auxtrace1 2>/dev/null | auxcheck --restarts --padding -'
+}
+
 @test "framed: windows before and behind each loss" {
 	for config2 in $region $pages; do
 		setting 1 config2 $config2

@@ -44,8 +44,9 @@
  *		filled up with zeroes, and the driver stops
  * reset	1: as arm_spe_pmu: when the CPU goes offline the hardware is reset,
  *		under an event that runs there, too. The driver then takes the
- *		session's length from where the hardware stands, which is the
- *		buffer's begin, and so puts the head anywhere.
+ *		session's length from where the hardware seems to stand, and so puts
+ *		the head far back. The number of a CPU
+ *		written to reset_cpu in the PMU's sysfs folder does the same there
  *
  * A blob is loaded by writing it to /dev/auxtrace_sim. See sim_blob_open().
  *
@@ -76,6 +77,7 @@
 #include <linux/refcount.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/uaccess.h>
@@ -252,8 +254,13 @@ MODULE_PARM_DESC(exclusive, "allow one event per context only, as Intel PT");
 
 static DEFINE_PER_CPU(struct sim_stats, sim_stats);
 
-/* How often the CPU went offline. Touched on that CPU only. */
+/* How often the hardware was reset. Touched on that CPU only. */
 static DEFINE_PER_CPU(unsigned int, sim_resets);
+
+static void sim_reset(void *unused)
+{
+	this_cpu_inc(sim_resets);
+}
 
 /*
  * Guards the three variables below, and a blob's members while it is being
@@ -650,7 +657,7 @@ static bool sim_session_end(struct sim_event *se)
 	bool lost = false;
 
 	if (sim_was_reset(se))
-		se->written = -(se->handle.head & se->buf->mask);
+		se->written = -(se->handle.head & se->buf->mask) - se->buf->mask - 1;
 	if (se->written) {
 		se->published++;
 		lost = sim_turn(se, se->truncate);
@@ -1066,6 +1073,21 @@ static ssize_t bytes_per_cpu_show(struct device *dev,
 }
 static DEVICE_ATTR_RO(bytes_per_cpu);
 
+/* What hotplug does with "reset" set, at any time: the number of a CPU. */
+static ssize_t reset_cpu_store(struct device *dev, struct device_attribute *attr,
+			       const char *buf, size_t count)
+{
+	unsigned int cpu;
+	int ret = kstrtouint(buf, 0, &cpu);
+
+	if (!ret && (cpu >= nr_cpu_ids || !cpu_possible(cpu)))
+		ret = -EINVAL;
+	if (!ret)
+		ret = smp_call_function_single(cpu, sim_reset, NULL, true);
+	return ret ?: count;
+}
+static DEVICE_ATTR_WO(reset_cpu);
+
 static struct attribute *sim_stats_attrs[] = {
 	&dev_attr_stops.attr,
 	&dev_attr_stops_per_cpu.attr,
@@ -1079,6 +1101,15 @@ static struct attribute *sim_stats_attrs[] = {
 	NULL
 };
 
+static struct attribute *sim_control_attrs[] = {
+	&dev_attr_reset_cpu.attr,
+	NULL
+};
+
+static const struct attribute_group sim_control_group = {
+	.attrs	= sim_control_attrs,
+};
+
 static const struct attribute_group sim_stats_group = {
 	.name	= "stats",
 	.attrs	= sim_stats_attrs,
@@ -1087,6 +1118,7 @@ static const struct attribute_group sim_stats_group = {
 static const struct attribute_group *sim_attr_groups[] = {
 	&sim_format_group,
 	&sim_stats_group,
+	&sim_control_group,
 	NULL
 };
 
@@ -1111,7 +1143,7 @@ static enum cpuhp_state sim_hotplug_state;
 /* On the CPU, which goes offline. */
 static int sim_leave_cpu(unsigned int cpu)
 {
-	this_cpu_inc(sim_resets);
+	sim_reset(NULL);
 	return 0;
 }
 
