@@ -161,8 +161,8 @@ displaced_btf() {
 
 @test "compat: a type that is another is named" {
 	compat_only
-	with_btf atomic_t atomic_x
-	refused "Operation not supported" "aux_mmap_count is a 'atomic_x'.* not a 'atomic_t'" \
+	with_btf refcount_t refcount_x
+	refused "Operation not supported" "refcount is a 'refcount_x'.* not a 'refcount_t'" \
 		modprobe auxtrace
 	nothing_left
 }
