@@ -76,3 +76,73 @@ still_works() {
 	swept 1
 	still_works
 }
+
+@test "load" {
+	rmmod auxtrace
+	run -0 failnth load "/lib/modules/$(uname -r)/updates/auxtrace.ko" auxtrace \
+		"config=$fast buffer_size=64K max_total=1M"
+	swept 50
+	modprobe auxtrace config="$fast" buffer_size=64K
+	still_works
+}
+
+# hotplug_with_fault KIND SPACE: the CPU goes and comes back, and the first allocation
+# beyond so much fails; true if there was one.
+hotplug_with_fault() {
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	wait_until state_is 1 offline
+	echo "$2" >$faults/"$1"/space
+	echo 1 >$faults/"$1"/times
+	echo 100 >$faults/"$1"/probability
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	wait_until state_is 1 running
+	echo 0 >$faults/"$1"/probability
+	[[ $(<$faults/"$1"/times) -eq 0 ]]
+}
+
+# Reads what there is of the device's open description, also after EIO, until told to
+# stop.
+read_on() {
+	while [[ ! -e $BATS_TEST_TMPDIR/stop ]]; do
+		cat <&"$fd" &
+		echo $! >"$BATS_TEST_TMPDIR/pid"
+		wait $! || sleep 0.1
+	done 2>"$BATS_TEST_TMPDIR/errors"
+}
+
+# The stream is made anew in spite of a failure on the way, and goes on.
+sweep_hotplug() {
+	local space
+	# Slow enough not to be full now and then.
+	setting 1 config "$(sim_config $((1 << 20)) 4096)"
+	exec {fd}</dev/auxtrace1
+	read_on 3>&- | auxcheck --restarts - >"$BATS_TEST_TMPDIR/check" 2>&1 3>&- &
+	reader=$!
+	wait_until eval '(( $(stat_of 1 bytes) > 0 ))'
+	for ((space = 0; space < $3; space += $2)); do
+		hotplug_with_fault "$1" "$space" || break
+	done
+	echo "$1: up to a space of $space"
+	# There was an end to it.
+	((space > 0 && space < $3))
+	before=$(stat_of 1 bytes)
+	wait_until eval '(( $(stat_of 1 bytes) > before + 100000 ))'
+	touch "$BATS_TEST_TMPDIR/stop"
+	kill "$(<"$BATS_TEST_TMPDIR/pid")"
+	wait_until eval '! kill -0 "$reader" 2>/dev/null'
+	exec {fd}<&-
+	sort "$BATS_TEST_TMPDIR/errors" | uniq -c
+	cat "$BATS_TEST_TMPDIR/check"
+	grep -q 'first_error=none' "$BATS_TEST_TMPDIR/check"
+	[[ $(stat_of 1 gaps_hotplug) -gt 1 ]]
+}
+
+@test "CPU hotplug: slab" {
+	sweep_hotplug failslab 128 10000
+	still_works
+}
+
+@test "CPU hotplug: pages" {
+	sweep_hotplug fail_page_alloc 1 200
+	still_works
+}
