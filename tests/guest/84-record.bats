@@ -132,9 +132,12 @@ deaf_to() {
 	! ((0x$caught >> ($1 - 1) & 1))
 }
 
-# ends_with CODE PID
+is_over() { [[ ! -e /proc/$1 || $(awk '{ print $3 }' "/proc/$1/stat") == Z ]]; }
+
+# ends_with CODE PID: it ends, in time.
 ends_with() {
 	local code=0
+	wait_until is_over "$2"
 	wait "$2" || code=$?
 	[[ $code -eq $1 ]]
 }
