@@ -74,6 +74,7 @@ static void begin_at(struct fixture *f, unsigned long offset)
 	mutex_lock(&s->lock);
 	WRITE_ONCE(s->base, offset);
 	WRITE_ONCE(s->tail, offset);
+	s->last_head = offset;
 	s->seen_head = offset;
 	s->seen_tail = offset;
 	s->driver_tail = offset;
