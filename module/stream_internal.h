@@ -12,10 +12,11 @@
  *   lock	guards the counter, its starts and stops, the tail, the gaps, the
  *		flags. Never held while user space is touched. A new counter is
  *		made under it, which waits for CPU hotplug to end: nothing that
- *		hotplug calls may take it.
+ *		hotplug calls may take it. read_lock is tried under it, too, but not
+ *		waited for (keep_running() in upkeep.c).
  *
  * Whoever waits (a read, a poll) holds neither. What they wait for is peeked at
- * without a lock (auxtrace_something_to_do()): whatever changes the answer is
+ * without a lock (something_to_do()): whatever changes the answer is
  * followed by a wake-up of the wait queue.
  */
 #ifndef AUXTRACE_STREAM_INTERNAL_H

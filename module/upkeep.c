@@ -54,7 +54,8 @@ struct auxtrace_gap *auxtrace_nth_gap(struct auxtrace_stream *s, unsigned int n)
 /*
  * Queues a gap for a cause, and counts it. A gap that is still open goes on with
  * one more cause; one at the same place that is over counts apart, but a reader
- * cannot tell them apart: they share an entry.
+ * cannot tell them apart: they share an entry. So do those for which there is no room,
+ * which only a head that is off can bring.
  */
 static void push_gap(struct auxtrace_stream *s, unsigned long at, u32 cause)
 {
@@ -62,7 +63,8 @@ static void push_gap(struct auxtrace_stream *s, unsigned long at, u32 cause)
 
 	if (!s->stopped && !s->down)
 		auxtrace_count(&s->stats->gaps, 1);
-	if (!s->nr_gaps || auxtrace_nth_gap(s, s->nr_gaps - 1)->at != at) {
+	if (!s->nr_gaps || (s->nr_gaps < AUXTRACE_MAX_GAPS &&
+			    auxtrace_nth_gap(s, s->nr_gaps - 1)->at != at)) {
 		*auxtrace_nth_gap(s, s->nr_gaps) = (struct auxtrace_gap) { .at = at };
 		WRITE_ONCE(s->nr_gaps, s->nr_gaps + 1);
 	}

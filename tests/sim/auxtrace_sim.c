@@ -45,8 +45,8 @@
  * reset	1: as arm_spe_pmu: when the CPU goes offline the hardware is reset,
  *		under an event that runs there, too. The driver then takes the
  *		session's length from where the hardware seems to stand, and so puts
- *		the head far back. The number of a CPU
- *		written to reset_cpu in the PMU's sysfs folder does the same there
+ *		the head far back. The number of a CPU written to reset_cpu in the
+ *		PMU's sysfs folder does the same there
  *
  * A blob is loaded by writing it to /dev/auxtrace_sim. See sim_blob_open().
  *
@@ -654,10 +654,11 @@ static bool sim_turn(struct sim_event *se, unsigned int each)
 /* False if the driver stopped the event, pretending a loss. */
 static bool sim_session_end(struct sim_event *se)
 {
+	unsigned long size = se->written;
 	bool lost = false;
 
 	if (sim_was_reset(se))
-		se->written = -(se->handle.head & se->buf->mask) - se->buf->mask - 1;
+		size = -(se->handle.head & se->buf->mask) - se->buf->mask - 1;
 	if (se->written) {
 		se->published++;
 		lost = sim_turn(se, se->truncate);
@@ -686,7 +687,7 @@ static bool sim_session_end(struct sim_event *se)
 	se->buf = NULL;
 	/* The trace must be there before perf moves the head over it. */
 	smp_wmb();
-	perf_aux_output_end(&se->handle, se->written);
+	perf_aux_output_end(&se->handle, size);
 
 	if (lost)
 		sim_halt(se);
