@@ -39,6 +39,13 @@ static dev_t first_devt;
 /* By CPU; NULL where there is no device. */
 static struct auxtrace_device **devices;
 
+/*
+ * All devices are there. Before, an open would outlive a module that cannot be
+ * loaded after all: the kernel frees it in spite of who holds it. Written by the
+ * thread that loads the module.
+ */
+static bool ready;
+
 /* Who may open a device? Every refusal says which it was. */
 static int may_open(struct auxtrace_device *adev, struct file *file)
 {
@@ -65,8 +72,12 @@ static int device_open(struct inode *inode, struct file *file)
 	struct auxtrace_device *adev =
 		container_of(inode->i_cdev, struct auxtrace_device, cdev);
 	struct auxtrace_stream *stream;
-	int ret = may_open(adev, file);
+	int ret;
 
+	/* Pairs with announce_all(). */
+	if (!smp_load_acquire(&ready))
+		return -ENXIO;
+	ret = may_open(adev, file);
 	if (ret)
 		return ret;
 
@@ -163,6 +174,7 @@ static int create(int cpu, const struct auxtrace_pmu *pmu)
 	adev->pmu = pmu;
 	mutex_init(&adev->lock);
 	adev->settings = auxtrace_defaults;
+	dev_set_uevent_suppress(&adev->dev, true);
 	cdev_init(&adev->cdev, &device_fops);
 	adev->cdev.owner = THIS_MODULE;
 
@@ -175,6 +187,23 @@ static int create(int cpu, const struct auxtrace_pmu *pmu)
 	}
 	devices[cpu] = adev;
 	return 0;
+}
+
+/* Who hears of a device finds that it can be opened. */
+static void announce_all(void)
+{
+	unsigned int cpu;
+
+	/* Pairs with device_open(): the devices are whole. */
+	smp_store_release(&ready, true);
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		struct auxtrace_device *adev = devices[cpu];
+
+		if (!adev)
+			continue;
+		dev_set_uevent_suppress(&adev->dev, false);
+		kobject_uevent(&adev->dev.kobj, KOBJ_ADD);
+	}
 }
 
 static void destroy_all(void)
@@ -253,7 +282,6 @@ int auxtrace_devices_create(void)
 	ret = class_register(&auxtrace_class);
 	if (ret)
 		goto unregister;
-	/* All of it before the first: a device that is open has to stay. */
 	ret = all_accept();
 	if (!ret)
 		ret = create_all();
@@ -261,6 +289,7 @@ int auxtrace_devices_create(void)
 		auxtrace_devices_destroy();
 		return ret;
 	}
+	announce_all();
 	return 0;
 
 unregister:
