@@ -257,6 +257,11 @@ ends_with() {
 	auxtrace record --wait -s 1K -b 1M -o a 2>messages {fd}<&- & pid=$!
 	wait_until grep -q "in use: waiting" messages
 	state_is 1 closed
+	# Of devices in use the one that is meant is told, and no other.
+	exec {other}</dev/auxtrace1
+	run -1 auxtrace record -C 0 -s 1K -o b
+	[[ $output == *"/dev/auxtrace0 is in use by "*" /dev/auxtrace0;"* ]]
+	exec {other}<&-
 	exec {fd}<&-
 	wait "$pid"
 	verified a 0

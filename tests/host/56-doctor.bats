@@ -191,7 +191,8 @@ unload_module() { rm -r "$root/sys/module/auxtrace" "$root/sys/class/auxtrace" "
 @test "pmu: one that the module has found" {
 	put /sys/class/auxtrace/auxtrace0/pmu intel_pt
 	put /sys/class/auxtrace/auxtrace1/pmu hisi_ptt
-	says ok pmu "intel_pt, hisi_ptt$"
+	put /sys/class/auxtrace/auxtrace2/pmu hisi_pt
+	says ok pmu "intel_pt, hisi_ptt, hisi_pt$"
 }
 
 @test "kpti: on arm64 alone" {

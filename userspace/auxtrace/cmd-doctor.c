@@ -162,14 +162,33 @@ static bool has_flag(const struct patient *patient, const char *flag)
 }
 
 /* The PMUs with an AUX buffer that are of use here; sysfs does not tell them apart. */
+static bool has_pmu(const struct patient *patient, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at = patient->pmus;
+
+	while ((at = strstr(at, name))) {
+		if ((at == patient->pmus || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+static void add_pmu(struct patient *patient, const char *name)
+{
+	if (*name && !has_pmu(patient, name))
+		append(patient->pmus, sizeof(patient->pmus), "%s%s", *patient->pmus ? ", " : "",
+		       name);
+}
+
 static int visit_pmu(const char *name, void *data)
 {
 	struct patient *patient = data;
 
 	if (!strcmp(name, "intel_pt") || !strncmp(name, "arm_spe_", 8) ||
 	    !strcmp(name, "auxtrace_sim"))
-		append(patient->pmus, sizeof(patient->pmus), "%s%s", *patient->pmus ? ", " : "",
-		       name);
+		add_pmu(patient, name);
 	return 0;
 }
 
@@ -183,9 +202,8 @@ static int visit_device(const char *name, void *data)
 	patient->devices++;
 	/* The module knows more PMUs than are known here. */
 	snprintf(path, sizeof(path), CLASS "/%.40s/pmu", name);
-	if (tree_read(patient->root, path, pmu, sizeof(pmu)) && !strstr(patient->pmus, pmu))
-		append(patient->pmus, sizeof(patient->pmus), "%s%s", *patient->pmus ? ", " : "",
-		       pmu);
+	if (tree_read(patient->root, path, pmu, sizeof(pmu)))
+		add_pmu(patient, pmu);
 	return 0;
 }
 
@@ -657,7 +675,7 @@ static enum verdict check_perf(const struct patient *patient, struct finding *fi
 
 	if (!tree_openers(patient->root, OPEN_PERF, text, sizeof(text)))
 		return NOTHING;
-	if (strstr(patient->pmus, "intel_pt"))
+	if (has_pmu(patient, "intel_pt"))
 		advise(finding, "if opening a device fails with EBUSY: Intel PT has one user at a "
 				"time, and one of these may be it");
 	return found(finding, NOTE, "perf events are open: %s", text);

@@ -131,7 +131,7 @@ static int busy_error(struct recording *r, unsigned int cpu)
 	/* It is not us. */
 	close_devices(r);
 	snprintf(device, sizeof(device), "/dev/auxtrace%u", cpu);
-	if (tree_openers("", OPEN_DEVICE, openers, sizeof(openers)) && strstr(openers, device))
+	if (tree_device_openers("", device, openers, sizeof(openers)))
 		return fail("%s is in use by %s; --wait waits for it", device, openers);
 	if (tree_openers("", OPEN_PERF, openers, sizeof(openers)))
 		return fail("%s is in use, or its PMU is, maybe by %s; --wait waits for it", device,

@@ -93,6 +93,7 @@ void append(char *text, size_t size, const char *format, ...)
 struct search {
 	const char *root;
 	enum open_kind kind;
+	const char *device;
 	char *text;
 	size_t size;
 	int found;
@@ -100,12 +101,14 @@ struct search {
 	bool named; /* this process is in the text */
 };
 
-static bool is_kind(enum open_kind kind, const char *target)
+static bool is_sought(const struct search *search, const char *target)
 {
 	static const char device[] = "/dev/auxtrace";
 
-	if (kind == OPEN_PERF)
+	if (search->kind == OPEN_PERF)
 		return !strcmp(target, "anon_inode:[perf_event]");
+	if (search->device)
+		return !strcmp(target, search->device);
 	if (strncmp(target, device, strlen(device)))
 		return false;
 	target += strlen(device);
@@ -125,7 +128,7 @@ static int visit_fd(const char *name, void *data)
 	if (len < 0)
 		return 0;
 	target[len] = '\0';
-	if (!is_kind(search->kind, target))
+	if (!is_sought(search, target))
 		return 0;
 	if (!search->named) {
 		snprintf(path, sizeof(path), "/proc/%.20s/comm", search->pid);
@@ -155,13 +158,27 @@ static int visit_process(const char *name, void *data)
 	return 0;
 }
 
+static int find_openers(struct search *search)
+{
+	*search->text = '\0';
+	tree_each(search->root, "/proc", visit_process, search);
+	return search->found;
+}
+
 int tree_openers(const char *root, enum open_kind kind, char *text, size_t size)
 {
 	struct search search = { .root = root, .kind = kind, .text = text, .size = size };
 
-	*text = '\0';
-	tree_each(root, "/proc", visit_process, &search);
-	return search.found;
+	return find_openers(&search);
+}
+
+int tree_device_openers(const char *root, const char *device, char *text, size_t size)
+{
+	struct search search = {
+		.root = root, .kind = OPEN_DEVICE, .device = device, .text = text, .size = size
+	};
+
+	return find_openers(&search);
 }
 
 struct line_search {

@@ -45,6 +45,9 @@ enum open_kind {
  */
 int tree_openers(const char *root, enum open_kind kind, char *text, size_t size);
 
+/* tree_device_openers() - the same for one device: "/dev/auxtrace0" */
+int tree_device_openers(const char *root, const char *device, char *text, size_t size);
+
 /*
  * tree_modprobe_line() - finds a line "KEYWORD MODULE ..." in modprobe.d's folders
  * @path: out: the file
