@@ -104,11 +104,13 @@ static const struct operation {
 	int nr_args;
 	int (*run)(char **args);
 	bool says_why; /* a failure is one line in the log */
+	bool limited;  /* of which the log takes so many only */
+	bool again;    /* after each point, not only after the last: what is quick */
 } operations[] = {
-	{ "open", 1, open_device, true },
-	{ "use", 1, use_device, false },
-	{ "write", 2, write_file, true },
-	{ "load", 3, load_module, true },
+	{ "open", 1, open_device, true, true, true },
+	{ "use", 1, use_device, false, false, true },
+	{ "write", 2, write_file, true, true, true },
+	{ "load", 3, load_module, true, false, false },
 };
 
 /* --- the kernel's side --- */
@@ -190,9 +192,9 @@ static int sweep(const struct operation *op, char **args)
 		if (!done && !check(op, n, ret, log_lines(true)))
 			wrong++;
 		failed += ret && !done;
-		if (ret && !done && op->says_why)
+		if (ret && !done && op->limited)
 			usleep(PAUSE_US);
-		ret = op->run(args);
+		ret = op->again || done ? op->run(args) : 0;
 		if (ret) {
 			printf("after point %u: %s\n", n, strerrorname_np(-ret));
 			return 1;
