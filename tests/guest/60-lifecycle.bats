@@ -1,4 +1,5 @@
 # Load and unload, again and again; nothing stays behind.
+# bats file_tags=long
 
 load lib
 
