@@ -51,9 +51,12 @@ write_apt_configuration() {
 # alone. Their lists are brought up to date when this machine's own are newer, if there
 # is a network.
 use_suites() {
-	local dir
+	local dir lists_lock
 	unset APT_CONFIG
 	dir=$(cache_dir)/apt/$(IFS=+; printf '%s' "$*")
+	mkdir -p "$dir"
+	exec {lists_lock}>"$dir/.lock"
+	flock "$lists_lock"
 	if [[ ! $dir/updated -nt /var/lib/apt/lists ]]; then
 		write_apt_configuration "$dir" "$@"
 		say "running apt-get update for $*"
@@ -61,5 +64,6 @@ use_suites() {
 			touch "$dir/updated"
 		fi
 	fi
+	exec {lists_lock}>&-
 	export APT_CONFIG=$dir/apt.conf
 }
