@@ -94,21 +94,27 @@ static void detach(struct perf_event *event, struct perf_buffer *rb)
  * @watermark:	bytes between two wake-ups; 0 for half of the buffer
  *
  * Context: may sleep (takes event->mmap_mutex, allocates).
- * Return: 0; -EINVAL if @event is no kernel counter, has a parent, or a number
- * is bad; -EBUSY if it has a buffer; -EOPNOTSUPP if its PMU has no AUX; -ENOMEM,
- * also when the PMU's setup_aux() refuses.
+ * Return: 0; -EINVAL if @event is no kernel counter, has a parent, is to have
+ * children (which would write to the buffer), or a number is bad; -EBUSY if it
+ * has a buffer; -ENODEV if its PMU is gone; -EOPNOTSUPP if its PMU has no AUX;
+ * -ENOMEM, also when the PMU's setup_aux() refuses.
  */
 int auxtrace_compat_setup_aux(struct perf_event *event, int nr_pages, long watermark)
 {
 	struct perf_buffer *rb;
 	int ret;
 
-	if (event->owner != KERNEL_OWNER || event->parent)
+	if (event->owner != KERNEL_OWNER || event->parent || event->attr.inherit)
 		return -EINVAL;
 	if (nr_pages < 1 || !is_power_of_2(nr_pages) || watermark < 0)
 		return -EINVAL;
 
 	mutex_lock(&event->mmap_mutex);
+	/* Newer kernels let a PMU go away under its events. */
+	if (event->state < PERF_EVENT_STATE_EXIT) {
+		ret = -ENODEV;
+		goto unlock;
+	}
 	if (event->rb) {
 		ret = -EBUSY;
 		goto unlock;

@@ -56,7 +56,10 @@ static void watch_output_end(unsigned long ip, unsigned long parent_ip,
 	struct perf_event *event = handle->event;
 
 	/* Pairs with auxtrace_consumer_watch(). */
-	if (!flags || event != smp_load_acquire(&r->event))
+	if (event != smp_load_acquire(&r->event))
+		return;
+	/* That some were lost is told with the next, whatever it says. */
+	if (!flags && !r->lost)
 		return;
 	/* Pairs with auxtrace_consumer_next_report(): its entry has been read. */
 	if (r->head - smp_load_acquire(&r->tail) == MAX_REPORTS) {
@@ -71,6 +74,8 @@ static void watch_output_end(unsigned long ip, unsigned long parent_ip,
 	r->lost = 0;
 	/* Pairs with auxtrace_consumer_next_report(): the entry is complete. */
 	smp_store_release(&r->head, r->head + 1);
+	/* Pairs with perf_event_aux_head(): whoever sees the trace sees its report. */
+	smp_wmb();
 }
 
 /* PERMANENT: not to be blinded by the sysctl kernel.ftrace_enabled. */

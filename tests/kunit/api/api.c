@@ -227,6 +227,22 @@ static void setup_of_other_events(struct kunit *test)
 	a->event->parent = a->event;
 	KUNIT_EXPECT_EQ(test, -EINVAL, a->p->setup(a->event, PAGES, 0));
 	a->event->parent = NULL;
+	/* Children would write to the buffer. */
+	a->event->attr.inherit = 1;
+	KUNIT_EXPECT_EQ(test, -EINVAL, a->p->setup(a->event, PAGES, 0));
+	a->event->attr.inherit = 0;
+	KUNIT_EXPECT_EQ(test, 0, a->p->setup(a->event, PAGES, 0));
+}
+
+static void setup_of_a_dead_event(struct kunit *test)
+{
+	struct api *a = api_of(test);
+	enum perf_event_state state = a->event->state;
+
+	/* As when its PMU has gone. */
+	a->event->state = PERF_EVENT_STATE_EXIT - 1;
+	KUNIT_EXPECT_EQ(test, -ENODEV, a->p->setup(a->event, PAGES, 0));
+	a->event->state = state;
 	KUNIT_EXPECT_EQ(test, 0, a->p->setup(a->event, PAGES, 0));
 }
 
@@ -819,6 +835,7 @@ KUNIT_ARRAY_PARAM(provider, providers, describe);
 static struct kunit_case api_cases[] = {
 	API_CASE(setup_bad_numbers),
 	API_CASE(setup_of_other_events),
+	API_CASE(setup_of_a_dead_event),
 	API_CASE(setup_without_aux),
 	API_CASE(setup_refused_by_the_pmu),
 	API_CASE(setup_twice),
