@@ -13,13 +13,13 @@ teardown() {
 	unload_modules
 }
 
-@test "flushes of a busy CPU are no gaps" {
-	start_busy 1
-	record_trace -f 15 /dev/auxtrace0 /dev/auxtrace1 true
-	stop_busy
+@test "flushes of busy CPUs are no gaps" {
+	record_busy -f 15 /dev/auxtrace0 /dev/auxtrace1 bash -c "until_stat bytes $((1 << 20)) 0 1"
 	for cpu in 0 1; do
 		check_trace $cpu
-		all_gaps_counted $cpu
+		enough_traced $((1 << 20))
+		all_counted $cpu
+		decoders_resume
 		[[ $(stat_of $cpu flushes) -ge 15 && $(field gaps_driver) -eq 0 ]]
 		row auxtrace $cpu "$(stat_of $cpu flushes) flushes"
 	done
@@ -27,10 +27,11 @@ teardown() {
 
 @test "a reader that waits for little, flushed every millisecond" {
 	unload_modules
-	load_auxtrace buffer_size=1M watermark=64K flush_ms=1
+	load_auxtrace buffer_size=16M watermark=64K flush_ms=1
 	record_trace /dev/auxtrace1 bash -c 'for ((i = 0; i < 10; i++)); do work 1 1; sleep 0.05; done'
 	check_trace 1
-	all_gaps_counted 1
+	enough_traced 5000
+	all_counted 1
 	[[ $(stat_of 1 flushes) -gt 20 && $(field gaps) -eq 0 ]]
 	row auxtrace 1 "$(stat_of 1 flushes) flushes"
 }
@@ -39,7 +40,8 @@ teardown() {
 	record_busy -r 15 /dev/auxtrace0 /dev/auxtrace1 true
 	for cpu in 0 1; do
 		check_trace $cpu
-		all_gaps_counted $cpu
+		all_counted $cpu
+		enough_traced 500000
 		[[ $(field gaps_stopped) -eq 15 && $(field gaps_driver) -eq 0 ]]
 		decoders_resume
 		row auxtrace $cpu "STOP and START"
@@ -57,7 +59,8 @@ teardown() {
 		work 1 300"
 	for cpu in 0 1; do
 		check_trace $cpu
-		all_gaps_counted $cpu
+		all_counted $cpu
+		enough_traced 500000
 		[[ $(field gaps_hotplug) -eq $((cpu * 6)) ]]
 		decoders_resume
 		row auxtrace $cpu "hotplug of CPU 1"
@@ -73,7 +76,7 @@ teardown() {
 		record -o "$traces" -d 100000 -s 16384 /dev/auxtrace0 /dev/auxtrace1 \
 			setpriv --pdeathsig KILL sleep 1000 3>&- &
 		for cpu in 0 1; do
-			wait_until more_than $cpu 200000
+			wait_until stat_above $cpu bytes 200000
 		done
 		run ! rmmod auxtrace
 		kill -KILL $!
@@ -81,11 +84,9 @@ teardown() {
 		rmmod auxtrace
 		stop_busy
 		for cpu in 0 1; do
-			run -0 "${checker[@]}" "$traces/$cpu.trace"
-			(($(field bytes) > 100000))
+			run -0 "${checker[@]}" -k "$traces/$cpu.trace" $cpu
+			enough_traced 100000
 		done
 		load_auxtrace buffer_size=1M watermark=64K
 	done
 }
-
-more_than() { (($(stat_of "$1" bytes) > $2)); }

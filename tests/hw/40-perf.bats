@@ -26,6 +26,14 @@ perf_has_it() {
 	head -c 1 /dev/auxtrace1 >"$BATS_TEST_TMPDIR/byte"
 }
 
+# perf_traces OPTION...: and has recorded trace of a program
+perf_traces() {
+	run -0 perf_record "$@" -e ${event}u bash -c 'work 1 30'
+	run -0 "${checker[@]}" "$BATS_TEST_TMPDIR/perf.data" 1
+	echo "perf record $*: $output"
+	(($(field bytes) > 8192))
+}
+
 @test "perf has the PMU for each CPU: no open, then one" { perf_has_it -a -e ${event}u; }
 
 @test "perf has the PMU for a task: no open, then one" { perf_has_it -e ${event}u; }
@@ -37,6 +45,6 @@ perf_has_it() {
 	run ! perf_record -e ${event}u true
 	[[ $output == *busy* ]]
 	exec {fd}<&-
-	run -0 perf_record -a -e ${event}u bash -c 'work 1 10'
-	run -0 perf_record -e ${event}u bash -c 'work 1 10'
+	perf_traces -a
+	perf_traces
 }

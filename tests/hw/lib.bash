@@ -19,9 +19,8 @@ use_intel_pt() {
 	default_config=$(config_of $pt tsc=1 mtc=1 mtc_period=3)
 	module_settings=()
 	interrupts_of() { awk -v n="$(($1 + 2))" '$1 == "PMI:" { print $n }' /proc/interrupts; }
-	enough_traced() { (($(field bytes) > 1000000 && $(field psb) > 100)); }
-	# Behind each gap there is a PSB, but for what ends too soon after the last one.
-	decoders_resume() { (($(field resumed) >= $(field gaps) - 1)); }
+	# By default there is a PSB every 2 KiB.
+	is_trace() { (($(field psb) > $(field bytes) / 4096 && $(field tip) > $(field bytes) / 100)); }
 }
 
 # no_silent_gap CPU: trace of user and kernel code, in which nothing but the driver's
@@ -45,9 +44,7 @@ use_arm_spe() {
 	default_config=$(config_of $devices/arm_spe_0 ts_enable=1 jitter=1)
 	module_settings=(period=1024)
 	interrupts_of() { awk -v n="$(($1 + 2))" '/arm_spe/ { print $n }' /proc/interrupts; }
-	enough_traced() { (($(field bytes) > 500000 && $(field records) > 5000)); }
-	# Each record stands for itself.
-	decoders_resume() { true; }
+	is_trace() { (($(field records) * 64 > $(field bytes) - ($(field gaps) + 1) * 4096)); }
 }
 
 # --- both ---------------------------------------------------------------------
@@ -84,12 +81,19 @@ load_auxtrace() { modprobe auxtrace "${module_settings[@]}" "$@"; }
 # work CPU UNITS: a program that is known, there; trace of some 500 to 1000 bytes a unit.
 work() { "$busy_program" "$1" $(($2 * rounds_per_unit)); }
 
+# until_stat NAME NUMBER CPU...: waits until that statistic is above it for each.
+until_stat() {
+	local cpu
+	for cpu in "${@:3}"; do wait_until stat_above "$cpu" "$1" "$2"; done
+}
+stat_above() { (($(stat_of "$1" "$2") > $3)); }
+
 # What keeps a processor busy until it is killed.
 start_busy() { "$busy_program" "$1" 0 3>&- & }
 stop_busy() { pkill -KILL -x "$busy_program" || true; }
 
 # record_trace OPTION... DEVICE... COMMAND...: into $traces/<cpu>.trace. The command can
-# be work, too. Interrupts are counted from here on.
+# be a bash that uses work or until_stat. Interrupts are counted from here on.
 record_trace() {
 	traces=$BATS_TEST_TMPDIR
 	before=("$(interrupts_of 0)" "$(interrupts_of 1)")
@@ -112,11 +116,36 @@ check_trace() {
 	[[ $status -eq 0 ]]
 }
 
-# all_gaps_counted CPU: the gaps in the stream are those in the statistics, cause by
-# cause; these can have one more, behind which nothing came any more. To be called
+# enough_traced BYTES: so much at least, and it is trace. To be called after check_trace.
+enough_traced() { (($(field bytes) > $1)) && is_trace; }
+
+# Behind each gap a decoder finds where to begin, and something to decode, but where there
+# is too little between two gaps (16 KiB of Intel PT, a page of SPE). To be called after
+# check_trace.
+decoders_resume() {
+	(($(field resumed) + $(field brief) == $(field gaps) && $(field resumed) * 2 >= $(field gaps)))
+}
+
+# interrupts_came CPU: at least half of those that the trace is good for, one for each
+# watermark. To be called after check_trace.
+interrupts_came() {
+	local came=$(($(interrupts_of "$1") - before[$1])) watermark
+	watermark=$(<"$class/auxtrace$1/watermark")
+	((watermark)) || watermark=$(($(<"$class/auxtrace$1/buffer_size") / 2))
+	echo "CPU $1: $came interrupts, $(($(field bytes) / watermark)) watermarks"
+	((came > 0 && came >= $(field bytes) / watermark / 2))
+}
+
+# all_counted CPU: the bytes and gaps in the stream are those in the statistics, cause by
+# cause; these can have one gap more, behind which nothing came any more. To be called
 # after check_trace, for the only stream since load.
-all_gaps_counted() {
+all_counted() {
 	local name more
+	more=$(($(stat_of "$1" bytes) - $(field bytes)))
+	((more == 0)) || {
+		echo "CPU $1: $more more bytes in the statistics than in the stream"
+		return 1
+	}
 	for name in gaps gaps_full gaps_driver gaps_hotplug gaps_stopped; do
 		more=$(($(stat_of "$1" $name) - $(field $name)))
 		((more == 0 || more == 1)) || {
@@ -149,5 +178,5 @@ leave_cpu_1_alone() {
 }
 
 if [[ -d $pt ]]; then use_intel_pt; else use_arm_spe; fi
-export -f work
-export busy_program rounds_per_unit
+export -f work until_stat stat_above wait_until stat_of value_of
+export busy_program rounds_per_unit class patience

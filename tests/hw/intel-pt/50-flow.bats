@@ -36,7 +36,7 @@ flow() {
 	(( $(field visits) == 109 * rounds ))
 	[[ $(field hash) == "$ours" ]]
 
-	ptflow -l "$program" "$traces/1.trace" >"$traces/ours"
+	ptflow -l "$program" "$traces/1.trace" 1 >"$traces/ours"
 	# Without what comes from the kernel or goes there, and what was on CPU 0.
 	perf script -i "$traces/perf.data" -C 1 --itrace=b -F ip,addr |
 		awk '{ gsub(/=>/, "") } $1 !~ /^0+$/ && $2 !~ /^0+$/ { print $1, $2 }' >"$traces/theirs"

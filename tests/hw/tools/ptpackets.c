@@ -7,10 +7,13 @@
  * the driver stopped, or at the end of a stream that was not stopped, may the last
  * packet be cut. Packets must come in an order that a CPU can write them in: branches
  * only between TIP.PGE and TIP.PGD, time not backwards. And where there is much trace
- * there must be PSBs, or no decoder could begin there.
+ * there must be PSBs, or no decoder could begin there; behind a gap branches, too. PAD
+ * packets, single zeroes, are errors: neither the emulated hardware nor the driver writes
+ * any. -k: the reader was killed.
  *
  * Prints one line of counts, before it one for each error; exits with 1 if there are.
  */
+#include <getopt.h>
 #include <inttypes.h>
 
 #include <intel-pt.h>
@@ -20,7 +23,7 @@
 /* Of the settings' longest period of PSBs (64K), twice. */
 #define LONG_WITHOUT_PSB (128 << 10)
 
-/* A run that need not have a PSB, by the default period (2K). */
+/* Behind a gap a run that need not have a PSB, by the default period (2K), and branches. */
 #define SHORT_RUN (16 << 10)
 
 #define MAX_ERRORS_SHOWN 10
@@ -33,7 +36,8 @@ struct state {
 	uint64_t tsc;
 	uint64_t first_tsc;
 	uint64_t last_ip;
-	bool ip_known; /* since a PSB in this run */
+	bool ip_known;	    /* since a PSB in this run */
+	uint64_t decodable; /* branches since there */
 	uint64_t psb_at;
 	uint64_t run;
 	uint64_t base; /* offset of the run in the stream */
@@ -41,7 +45,8 @@ struct state {
 	uint64_t packets, psbs, tnt, tip, pge, tsc_packets, mtc, cyc, pip, ovf, pad, cut, errors;
 	uint64_t ip_user, ip_kernel;
 	uint64_t pauses;  /* how often it was disabled and enabled in a run */
-	uint64_t resumed; /* runs behind gaps with a PSB for decoders to begin, or too short */
+	uint64_t resumed; /* runs behind gaps with a PSB and, behind it, branches */
+	uint64_t brief;	  /* runs behind gaps that are too short for that */
 };
 
 static void wrong(struct state *s, uint64_t at, const char *what)
@@ -136,9 +141,13 @@ static void check_order(struct state *s, const struct pt_packet *p, uint64_t at)
 		s->in_psb = false;
 		s->ovf++;
 		break;
+	case ppt_pad:
+		wrong(s, at, "a PAD, or zeroes that are no trace");
+		break;
 	default:
 		break;
 	}
+	s->decodable += branch && s->ip_known;
 	if (p->type == ppt_tip || p->type == ppt_tip_pge || p->type == ppt_tip_pgd ||
 	    p->type == ppt_fup)
 		count_ip(s, &p->payload.ip);
@@ -154,7 +163,7 @@ static void check_run(struct state *s, const struct run *run, bool may_be_cut)
 {
 	struct pt_packet_decoder *decoder;
 	struct pt_config config;
-	uint64_t at = 0, psbs = s->psbs, pge = s->pge;
+	uint64_t at = 0, pge = s->pge;
 	struct pt_packet p;
 	int ret;
 
@@ -170,8 +179,9 @@ static void check_run(struct state *s, const struct run *run, bool may_be_cut)
 	s->unsure = false;
 	s->in_psb = false;
 	s->ip_known = false;
+	s->decodable = 0;
 	s->psb_at = 0;
-	if (!s->run && memcmp(run->data, "\x02\x82\x02\x82", 4))
+	if (!s->base && (run->size < 4 || memcmp(run->data, "\x02\x82\x02\x82", 4)))
 		wrong(s, 0, "the stream does not begin with a PSB");
 
 	while (at < run->size) {
@@ -199,8 +209,15 @@ static void check_run(struct state *s, const struct run *run, bool may_be_cut)
 		at += ret;
 	}
 	s->pauses += s->pge > pge ? s->pge - pge - 1 : 0;
-	s->resumed += s->run && (s->psbs > psbs || run->size < SHORT_RUN);
 	pt_pkt_free_decoder(decoder);
+	if (!s->run)
+		return;
+	if (s->decodable)
+		s->resumed++;
+	else if (run->size < SHORT_RUN)
+		s->brief++;
+	else
+		wrong(s, 0, "behind a gap, without a PSB and branches behind it");
 }
 
 int main(int argc, char **argv)
@@ -209,13 +226,19 @@ int main(int argc, char **argv)
 	uint64_t gaps_full = 0, gaps_driver = 0, gaps_hotplug = 0, gaps_stopped = 0;
 	struct state s = { 0 };
 	struct trace t;
+	int option;
 	size_t i;
 
-	if (argc < 2 || argc > 3) {
-		fputs("Usage: ptpackets FILE [CPU]\n", stderr);
+	while ((option = getopt(argc, argv, "k")) != -1) {
+		if (option != 'k')
+			return 2;
+		trace_may_be_cut = true;
+	}
+	if (argc - optind < 1 || argc - optind > 2) {
+		fputs("Usage: ptpackets [-k] FILE [CPU]\n", stderr);
 		return 2;
 	}
-	t = trace_open(argv[1], argc > 2 ? strtoul(argv[2], NULL, 0) : 0);
+	t = trace_open(argv[optind], argc - optind > 1 ? strtoul(argv[optind + 1], NULL, 0) : 0);
 	for (i = 0; i < t.nr; i++) {
 		const struct run *run = &t.runs[i];
 		const struct run *next = i + 1 < t.nr ? run + 1 : NULL;
@@ -233,6 +256,8 @@ int main(int argc, char **argv)
 				  next ? next->flags & AUXTRACE_WINDOW_FULL ||
 						  !(next->flags & stops)
 				       : !run->last);
+		else if (i)
+			s.brief++;
 		s.base += run->size;
 	}
 	printf("bytes=%" PRIu64 " packets=%" PRIu64 " psb=%" PRIu64 " tnt=%" PRIu64 " tip=%" PRIu64
@@ -241,10 +266,10 @@ int main(int argc, char **argv)
 	       " pauses=%" PRIu64 " ticks=%" PRIu64 " windows=%" PRIu64
 	       " gaps=%zu gaps_full=%" PRIu64 " gaps_driver=%" PRIu64 " gaps_hotplug=%" PRIu64
 	       " gaps_stopped=%" PRIu64 " truncated=%" PRIu64 " cut=%" PRIu64 " resumed=%" PRIu64
-	       " errors=%" PRIu64 "\n",
+	       " brief=%" PRIu64 " errors=%" PRIu64 "\n",
 	       s.base, s.packets, s.psbs, s.tnt, s.tip, s.pge, s.tsc_packets, s.mtc, s.cyc, s.pip,
 	       s.ovf, s.pad, s.ip_user, s.ip_kernel, s.pauses, s.tsc - s.first_tsc, t.windows,
 	       t.nr ? t.nr - 1 : 0, gaps_full, gaps_driver, gaps_hotplug, gaps_stopped, t.truncated,
-	       s.cut, s.resumed, s.errors);
+	       s.cut, s.resumed, s.brief, s.errors);
 	return s.errors ? 1 : 0;
 }

@@ -7,12 +7,14 @@
  * that none is late for another's sake. Exits with COMMAND's status.
  *
  * While COMMAND runs the streams can be stopped, read to their ends and started, or
- * flushed, so many times (-r, -f), 20 ms apart.
+ * flushed, so many times (-r, -f), 20 ms apart. With -w nothing is read before the
+ * buffer is full, until the event can go on.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +31,7 @@
 static const char *directory = ".";
 static size_t read_size = 256 << 10;
 static useconds_t delay;
+static bool wait_till_full;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -59,17 +62,29 @@ static void open_stream(struct stream *s)
 	if (s->in < 0 || ioctl(s->in, AUXTRACE_IOC_INFO, &info) ||
 	    ioctl(s->in, AUXTRACE_IOC_SET_FORMAT, &format))
 		fail(s->device);
+	/* There is never as much: so poll waits until the event waits for us. */
+	if (wait_till_full && ioctl(s->in, AUXTRACE_IOC_SET_WAKE_BYTES, &info.buffer_size))
+		fail(s->device);
 	snprintf(path, sizeof(path), "%s/%u.trace", directory, info.cpu);
 	s->out = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (s->out < 0)
 		fail(path);
 }
 
+static ssize_t read_some(struct stream *s, char *buffer)
+{
+	struct pollfd full = { .fd = s->in, .events = POLLIN };
+
+	if (wait_till_full && poll(&full, 1, -1) < 0)
+		return -1;
+	return read(s->in, buffer, read_size);
+}
+
 static void drain_to_end(struct stream *s, char *buffer)
 {
 	ssize_t n;
 
-	while ((n = read(s->in, buffer, read_size)) > 0) {
+	while ((n = read_some(s, buffer)) > 0) {
 		if (write(s->out, buffer, n) != n)
 			fail("write");
 		if (delay)
@@ -177,7 +192,7 @@ int main(int argc, char **argv)
 	int option, i, n = 0, status, restarts = 0, flushes = 0;
 	pid_t pid;
 
-	while ((option = getopt(argc, argv, "+d:f:o:r:s:")) != -1) {
+	while ((option = getopt(argc, argv, "+d:f:o:r:s:w")) != -1) {
 		if (option == 'd')
 			delay = strtoul(optarg, NULL, 0);
 		else if (option == 'f')
@@ -188,6 +203,8 @@ int main(int argc, char **argv)
 			restarts = atoi(optarg);
 		else if (option == 's')
 			read_size = strtoul(optarg, NULL, 0);
+		else if (option == 'w')
+			wait_till_full = true;
 		else
 			return 2;
 	}
@@ -197,7 +214,7 @@ int main(int argc, char **argv)
 		streams[n++].device = argv[optind];
 	}
 	if (!n || optind == argc) {
-		fputs("Usage: record [-d DELAY-US] [-s READ-SIZE] [-r RESTARTS] [-f FLUSHES] "
+		fputs("Usage: record [-w] [-d DELAY-US] [-s READ-SIZE] [-r RESTARTS] [-f FLUSHES] "
 		      "[-o DIRECTORY] DEVICE... COMMAND [ARGUMENT...]\n",
 		      stderr);
 		return 2;

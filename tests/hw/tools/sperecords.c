@@ -4,10 +4,13 @@
  *
  * Takes one CPU's trace (trace.h tells in which forms). Each 64 bytes must be a record:
  * the packets that each record has, once each, in an order that hardware writes them
- * in, and zeroes behind its end; or be zeroes alone, as the driver pads with: where a full
- * buffer has no room for a record, all but its last byte, and from there on later. Time
- * does not run backwards. With -p PROGRAM the records of that program (operations.S) must
- * say what is known of its instructions.
+ * in, and zeroes behind its end. Zeroes alone, as the driver pads with, may be where it
+ * finds the buffer full: from the last record to the end of the room, which is at most
+ * a page, right before a gap; all but the buffer's last byte, and from there on later.
+ * Time does not run backwards. With -p PROGRAM the records of that program (operations.S)
+ * must say what is known of its instructions. -k: the reader was killed. -l lists the
+ * records, with -p those of the program alone: PC, LD, ST, B or OTHER, the payload of the
+ * operation type packet, then "VA ADDRESS" and "TGT ADDRESS" for what there is.
  *
  * Prints one line of counts, before it one for each error; exits with 1 if there are.
  */
@@ -18,6 +21,7 @@
 #include "trace.h"
 
 #define RECORD_SIZE	 64
+#define PAGE_SIZE	 4096
 #define MAX_ERRORS_SHOWN 10
 
 /* Classes of operations, as in struct expected */
@@ -47,10 +51,12 @@ struct record {
 static const struct expected *expected;
 static size_t nr_expected;
 static bool *seen;
+static bool list;
 
 static uint64_t run_nr, base, last_time;
 static uint64_t records, padding, loads, stores, branches, others, atomics, timed, physical,
-	contexts;
+	contexts, targets;
+static uint64_t resumed, brief; /* runs behind gaps: with records, too short for one */
 static uint64_t user, kernel, in_program, errors;
 static unsigned int shortest = -1;
 
@@ -92,11 +98,17 @@ static bool is_within(uint64_t address, const struct expected *e)
 	return address >= e->address && address - e->address < e->size;
 }
 
+static bool is_in_program(const struct record *r)
+{
+	return nr_expected && !r->el && r->pc >= expected[0].pc &&
+	       r->pc <= expected[nr_expected - 1].pc;
+}
+
 static void check_program(const struct record *r, uint64_t at)
 {
-	const struct expected *first = expected, *last = expected + nr_expected - 1, *e;
+	const struct expected *first = expected, *e;
 
-	if (!nr_expected || r->el || r->pc < first->pc || r->pc > last->pc)
+	if (!is_in_program(r))
 		return;
 	e = first + (r->pc - first->pc) / 4;
 	in_program++;
@@ -216,10 +228,27 @@ static void count(const struct record *r)
 	timed += r->has_time;
 	physical += r->has_pa;
 	contexts += r->has_context;
+	targets += r->has_target;
 	user += !r->el;
 	kernel += !!r->el;
 	if (r->latency < shortest)
 		shortest = r->latency;
+}
+
+static void print_record(const struct record *r)
+{
+	const char *class = "OTHER";
+
+	if (r->type >> 8 == CLASS_LOAD_STORE)
+		class = r->type & 1 ? "ST" : "LD";
+	else if (r->type >> 8 == CLASS_BRANCH)
+		class = "B";
+	printf("%" PRIx64 " %s %02x", r->pc, class, r->type & 0xff);
+	if (r->has_va)
+		printf(" VA %" PRIx64, r->va);
+	if (r->has_target)
+		printf(" TGT %" PRIx64, r->target);
+	putchar('\n');
 }
 
 static void check_record(const uint8_t *p, uint64_t at)
@@ -228,10 +257,6 @@ static void check_record(const uint8_t *p, uint64_t at)
 	size_t done = 0, n;
 	bool end = false;
 
-	if (is_zero(p, RECORD_SIZE)) {
-		padding++;
-		return;
-	}
 	while (!end) {
 		n = done < RECORD_SIZE ? take_packet(&r, p + done, RECORD_SIZE - done, &end) : 0;
 		if (!n) {
@@ -250,6 +275,23 @@ static void check_record(const uint8_t *p, uint64_t at)
 		last_time = r.time;
 	count(&r);
 	check_program(&r, at);
+	if (list && is_in_program(&r) == !!nr_expected)
+		print_record(&r);
+}
+
+/*
+ * Where the padding at the end of a run begins, of which the first record begins at
+ * @first: there are zeroes from there on, a page at most; else where the run ends.
+ */
+static size_t find_padding(const struct run *run, size_t first)
+{
+	size_t end = run->size - (run->size - first) % RECORD_SIZE;
+
+	if (!is_zero(run->data + end, run->size - end))
+		return run->size;
+	while (end > first && is_zero(run->data + end - RECORD_SIZE, RECORD_SIZE))
+		end -= RECORD_SIZE;
+	return run->size - end <= PAGE_SIZE ? end : run->size;
 }
 
 /*
@@ -259,16 +301,28 @@ static void check_record(const uint8_t *p, uint64_t at)
  */
 static uint64_t check_run(const struct run *run, uint64_t at, bool cut)
 {
-	size_t done = -at % RECORD_SIZE;
+	uint64_t before = records;
+	size_t done = -at % RECORD_SIZE, end;
 
 	if (done > run->size)
 		done = run->size;
+	end = find_padding(run, done);
 	if (!is_zero(run->data, done))
 		wrong(0, "something before the first record");
-	for (; done + RECORD_SIZE <= run->size; done += RECORD_SIZE)
-		check_record(run->data + done, done);
+	for (; done + RECORD_SIZE <= run->size; done += RECORD_SIZE) {
+		if (done >= end)
+			padding++;
+		else if (is_zero(run->data + done, RECORD_SIZE))
+			wrong(done, "zeroes where a record must be");
+		else
+			check_record(run->data + done, done);
+	}
 	if (!cut && !is_zero(run->data + done, run->size - done))
 		wrong(done, "a piece of a record");
+	if (run_nr && records > before)
+		resumed++;
+	else if (run_nr && run->size < PAGE_SIZE + RECORD_SIZE)
+		brief++;
 	return at + run->size;
 }
 
@@ -281,13 +335,18 @@ int main(int argc, char **argv)
 	struct trace t;
 	int option;
 
-	while ((option = getopt(argc, argv, "p:")) != -1) {
-		if (option != 'p')
+	while ((option = getopt(argc, argv, "klp:")) != -1) {
+		if (option == 'k')
+			trace_may_be_cut = true;
+		else if (option == 'l')
+			list = true;
+		else if (option == 'p')
+			load_expected(optarg);
+		else
 			return 2;
-		load_expected(optarg);
 	}
 	if (argc - optind < 1 || argc - optind > 2) {
-		fputs("Usage: sperecords [-p PROGRAM] FILE [CPU]\n", stderr);
+		fputs("Usage: sperecords [-kl] [-p PROGRAM] FILE [CPU]\n", stderr);
 		return 2;
 	}
 	t = trace_open(argv[optind], argc - optind > 1 ? strtoul(argv[optind + 1], NULL, 0) : 0);
@@ -310,16 +369,18 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < nr_expected; i++)
 		nr_seen += seen[i];
+	if (list)
+		return errors ? 1 : 0;
 	printf("bytes=%" PRIu64 " records=%" PRIu64 " padding=%" PRIu64 " loads=%" PRIu64
 	       " stores=%" PRIu64 " atomics=%" PRIu64 " branches=%" PRIu64 " others=%" PRIu64
-	       " timed=%" PRIu64 " physical=%" PRIu64 " contexts=%" PRIu64 " user=%" PRIu64
-	       " kernel=%" PRIu64 " latency=%u program=%" PRIu64
+	       " timed=%" PRIu64 " physical=%" PRIu64 " contexts=%" PRIu64 " targets=%" PRIu64
+	       " user=%" PRIu64 " kernel=%" PRIu64 " latency=%u program=%" PRIu64
 	       " seen=%zu known=%zu windows=%" PRIu64 " gaps=%zu gaps_full=%" PRIu64
 	       " gaps_driver=%" PRIu64 " gaps_hotplug=%" PRIu64 " gaps_stopped=%" PRIu64
-	       " truncated=%" PRIu64 " errors=%" PRIu64 "\n",
+	       " truncated=%" PRIu64 " resumed=%" PRIu64 " brief=%" PRIu64 " errors=%" PRIu64 "\n",
 	       base, records, padding, loads, stores, atomics, branches, others, timed, physical,
-	       contexts, user, kernel, shortest, in_program, nr_seen, nr_expected, t.windows,
-	       t.nr ? t.nr - 1 : 0, gaps_full, gaps_driver, gaps_hotplug, gaps_stopped, t.truncated,
-	       errors);
+	       contexts, targets, user, kernel, shortest, in_program, nr_seen, nr_expected,
+	       t.windows, t.nr ? t.nr - 1 : 0, gaps_full, gaps_driver, gaps_hotplug, gaps_stopped,
+	       t.truncated, resumed, brief, errors);
 	return errors ? 1 : 0;
 }

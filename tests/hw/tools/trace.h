@@ -20,6 +20,9 @@
 #define RECORD_AUXTRACE 71
 #define PERFILE2	0x32454c4946524550ULL
 
+/* Of windows: the reader was killed, so that they end anywhere. */
+static bool trace_may_be_cut;
+
 /*
  * Trace without a hole. @flags are those of the gap before it (0 at the start), and @last
  * says that it ends where a running stream was stopped.
@@ -91,37 +94,76 @@ static void trace_append(struct run *run, const uint8_t *data, size_t size)
 	run->size += size;
 }
 
-static void trace_read_windows(struct trace *t, const char *name, const uint8_t *data, size_t size)
+/*
+ * What <linux/auxtrace.h> promises of each window. Those of a reader that was not killed
+ * end with the last one of a STOP.
+ */
+static void trace_check_window(const char *name, const struct auxtrace_window *w, uint64_t seq,
+			       uint64_t offset, unsigned int cpu)
 {
 	const uint32_t causes =
 		AUXTRACE_WINDOW_FULL | AUXTRACE_WINDOW_HOTPLUG | AUXTRACE_WINDOW_STOPPED;
-	struct auxtrace_window w;
+
+	if (w->magic != AUXTRACE_WINDOW_MAGIC || w->header_size != sizeof(*w) ||
+	    w->version != AUXTRACE_WINDOW_VERSION || w->reserved)
+		trace_die(name, "bad window");
+	if (w->flags & ~(2U * AUXTRACE_WINDOW_LAST - 1))
+		trace_die(name, "a window has flags that there are not");
+	if (w->seq != seq)
+		trace_die(name, "a window is missing, or there twice");
+	if (w->offset != offset)
+		trace_die(name, "a window does not begin where the one before ends");
+	if (w->cpu != cpu)
+		trace_die(name, "a window is of another CPU");
+	if (!(w->flags & AUXTRACE_WINDOW_GAP) && (w->flags & causes || w->gap_time))
+		trace_die(name, "a window tells of a gap that it does not have");
+}
+
+static void trace_read_windows(struct trace *t, const char *name, const uint8_t *data, size_t size,
+			       unsigned int cpu)
+{
+	const uint32_t causes =
+		AUXTRACE_WINDOW_FULL | AUXTRACE_WINDOW_HOTPLUG | AUXTRACE_WINDOW_STOPPED;
+	struct auxtrace_window w = { .flags = AUXTRACE_WINDOW_LAST };
+	uint64_t offset = 0;
 	size_t at = 0;
 
 	while (at < size) {
-		if (size - at < sizeof(w))
+		if (size - at < sizeof(w)) {
+			if (!trace_may_be_cut)
+				trace_die(name, "ends within a window's header");
 			break;
+		}
 		memcpy(&w, data + at, sizeof(w));
-		if (w.magic != AUXTRACE_WINDOW_MAGIC || w.header_size != sizeof(w) ||
-		    w.seq != t->windows++)
-			trace_die(name, "bad window");
+		trace_check_window(name, &w, t->windows++, offset, cpu);
+		offset += w.size;
 		at += sizeof(w);
-		/* A reader that was killed leaves a window unfinished. */
-		if (w.size > size - at)
+		if (w.size > size - at) {
+			if (!trace_may_be_cut)
+				trace_die(name, "ends within a window");
 			w.size = size - at;
+		}
 		t->truncated += !!(w.flags & AUXTRACE_WINDOW_TRUNCATED);
+		if (!t->nr)
+			trace_new_run(t, 0);
 		/* Behind the empty window of a STOP a gap goes on, with one more cause. */
 		if (t->nr > 1 && !t->runs[t->nr - 1].size && w.flags & AUXTRACE_WINDOW_GAP &&
 		    !(t->runs[t->nr - 1].flags & w.flags & causes))
 			t->runs[t->nr - 1].flags |= w.flags;
-		else if (w.flags & AUXTRACE_WINDOW_GAP || !t->nr)
+		else if (w.flags & AUXTRACE_WINDOW_GAP)
 			trace_new_run(t, w.flags);
 		trace_append(&t->runs[t->nr - 1], data + at, w.size);
 		t->runs[t->nr - 1].last =
 			w.flags & AUXTRACE_WINDOW_LAST && !(w.flags & AUXTRACE_WINDOW_TRUNCATED);
-		at += (w.size + AUXTRACE_WINDOW_ALIGN - 1) / AUXTRACE_WINDOW_ALIGN *
-		      AUXTRACE_WINDOW_ALIGN;
+		for (at += w.size; at < size && at % AUXTRACE_WINDOW_ALIGN; at++) {
+			if (data[at])
+				trace_die(name, "what fills a window up is not zero");
+		}
+		if (at % AUXTRACE_WINDOW_ALIGN && !trace_may_be_cut)
+			trace_die(name, "ends within a window");
 	}
+	if (!(w.flags & AUXTRACE_WINDOW_LAST) && !trace_may_be_cut)
+		trace_die(name, "ends before the last window of a STOP");
 }
 
 /* Of a perf.data file: the records of kernel and perf, from @at to @end. */
@@ -158,6 +200,8 @@ static struct trace_perf trace_perf_open(const char *name, const uint8_t *data, 
 			at += more;
 		}
 	}
+	if (at != p.end)
+		trace_die(name, "cut off");
 	return p;
 }
 
@@ -244,7 +288,7 @@ static void trace_read_perf(struct trace *t, const char *name, const uint8_t *da
 	free(p.gaps);
 }
 
-/* @cpu: of perf.data, which has all of them */
+/* @cpu: of which it is; perf.data has all of them */
 static struct trace trace_open(const char *name, unsigned int cpu)
 {
 	struct trace t = { 0 };
@@ -254,11 +298,13 @@ static struct trace trace_open(const char *name, unsigned int cpu)
 
 	memcpy(&magic, data, size < sizeof(magic) ? size : sizeof(magic));
 	if ((uint32_t)magic == AUXTRACE_WINDOW_MAGIC)
-		trace_read_windows(&t, name, data, size);
+		trace_read_windows(&t, name, data, size, cpu);
 	else if (magic == PERFILE2)
 		trace_read_perf(&t, name, data, size, cpu);
 	else if (size)
 		trace_append(trace_new_run(&t, 0), data, size);
+	else
+		trace_die(name, "empty");
 	free(data);
 	return t;
 }
