@@ -171,10 +171,12 @@ row() {
 		"$(field errors)" "${4-}" >&3
 }
 
-# So that what user space does on CPU 1 is known.
-leave_cpu_1_alone() {
+# leave_alone CPU: so that what user space does on that one of the two is known.
+leave_alone() {
 	local pid
-	for pid in /proc/[0-9]*; do taskset -pc 0 "${pid#/proc/}" >/dev/null 2>&1 || true; done
+	for pid in /proc/[0-9]*; do
+		taskset -pc $((1 - $1)) "${pid#/proc/}" >/dev/null 2>&1 || true
+	done
 }
 
 if [[ -d $pt ]]; then use_intel_pt; else use_arm_spe; fi

@@ -2,7 +2,7 @@
 
 load ../lib
 
-setup_file() { leave_cpu_1_alone; }
+setup_file() { leave_alone 1; }
 
 setup() { load_auxtrace buffer_size=64M max_total=1G; }
 

@@ -5,7 +5,8 @@
  * Decodes one CPU's trace of user space (trace.h tells in which forms), in which
  * PROGRAM, a static executable, is all that ran. Prints one line of counts, or, with
  * -l, each transfer of control as "from to". Exits with 1 if anything cannot be
- * decoded, other than what is before the first PSB behind a gap.
+ * decoded, other than what is before the first PSB behind a gap, or nothing behind one
+ * though there is enough.
  */
 #include <elf.h>
 #include <getopt.h>
@@ -17,9 +18,13 @@
 
 #define MAX_ERRORS_SHOWN 10
 
+/* Behind a gap a run that need not have a PSB, by the default period (2K). */
+#define SHORT_RUN (16 << 10)
+
 static bool list;
 static uint64_t watched;
 static uint64_t instructions, transfers, visits, errors, hash = 14695981039346656037ULL;
+static uint64_t resumed, brief; /* runs behind gaps: decoded again, too short for it */
 
 static void add_code(struct pt_image *image, const char *program)
 {
@@ -91,10 +96,31 @@ static void decode(const struct pt_config *config, struct pt_image *image)
 	pt_insn_free_decoder(decoder);
 }
 
+static void decode_run(const struct run *run, bool behind_gap, struct pt_image *image)
+{
+	struct pt_config config;
+	uint64_t before = transfers;
+
+	pt_config_init(&config);
+	config.begin = run->data;
+	config.end = run->data + run->size;
+	if (run->size)
+		decode(&config, image);
+	if (!behind_gap)
+		return;
+	if (transfers > before) {
+		resumed++;
+	} else if (run->size < SHORT_RUN) {
+		brief++;
+	} else {
+		errors++;
+		fprintf(stderr, "no branches behind a gap\n");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct pt_image *image = pt_image_alloc("program");
-	struct pt_config config;
 	struct trace t;
 	int option;
 	size_t i;
@@ -114,16 +140,13 @@ int main(int argc, char **argv)
 	add_code(image, argv[optind]);
 	t = trace_open(argv[optind + 1],
 		       argc - optind > 2 ? strtoul(argv[optind + 2], NULL, 0) : 0);
-	pt_config_init(&config);
-	for (i = 0; i < t.nr; i++) {
-		config.begin = t.runs[i].data;
-		config.end = t.runs[i].data + t.runs[i].size;
-		if (t.runs[i].size)
-			decode(&config, image);
-	}
+	for (i = 0; i < t.nr; i++)
+		decode_run(&t.runs[i], i, image);
 	if (!list)
 		printf("instructions=%" PRIu64 " transfers=%" PRIu64 " visits=%" PRIu64
-		       " hash=%016" PRIx64 " runs=%zu truncated=%" PRIu64 " errors=%" PRIu64 "\n",
-		       instructions, transfers, visits, hash, t.nr, t.truncated, errors);
+		       " hash=%016" PRIx64 " gaps=%zu truncated=%" PRIu64 " resumed=%" PRIu64
+		       " brief=%" PRIu64 " errors=%" PRIu64 "\n",
+		       instructions, transfers, visits, hash, t.nr ? t.nr - 1 : 0, t.truncated,
+		       resumed, brief, errors);
 	return errors ? 1 : 0;
 }
