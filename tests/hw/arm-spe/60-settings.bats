@@ -62,12 +62,47 @@ traced() {
 	row auxtrace 1 "period=4096"
 }
 
+# as_user COMMAND...
+as_user() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+}
+
+# traced_by_user: CPU 1, while a program runs there. (A user may not look into the tests'
+# own directories.)
+traced_by_user() {
+	local own
+	own=$(mktemp -d /tmp/user.XXXXXX)
+	chown 65534 "$own"
+	install "$(command -v "$busy_program")" "$own"
+	PATH=$own:$PATH as_user record -o "$own" /dev/auxtrace1 bash -c 'work 1 1000'
+	check_trace 1 "$own/1.trace"
+	enough_traced 50000
+}
+
+# perf lets nobody have them who has not CAP_PERFMON. auxtrace's counters are the kernel's:
+# the administrator, who alone sets what is traced, and lets others read, decides.
 @test "physical addresses: for whom an administrator wants them" {
-	traced arm_spe_0/ts_enable=1,jitter=1,load_filter=1,pa_enable=1/ exclude_kernel=1
+	without=arm_spe_0/ts_enable=1,jitter=1,load_filter=1/
+	with=${without%/},pa_enable=1/
+	traced $with exclude_kernel=1
 	[[ $(field physical) -eq $(field records) ]]
-	# Others can neither ask for them nor, if nobody let them, read them.
-	run ! setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
-		bash -c "echo 0 >$class/auxtrace1/config"
-	run ! setpriv --reuid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
-		head -c 1 /dev/auxtrace1
+	config=$(<$class/auxtrace1/config)
+
+	# Whom nobody let neither sets nor reads, whatever the node's mode is.
+	chmod 666 /dev/auxtrace1
+	refused "Permission denied" "auxtrace1: open refused: needs CAP_PERFMON" \
+		as_user head -c 1 /dev/auxtrace1
+	run ! as_user bash -c "echo 0 >$class/auxtrace1/config"
+	[[ $output == *"Permission denied"* && $(<$class/auxtrace1/config) == "$config" ]]
+
+	# Whom the administrator lets read gets what the administrator has set, and no more.
+	echo 1 >/sys/module/auxtrace/parameters/group_access
+	traced_by_user
+	[[ $(field physical) -eq $(field records) ]]
+	set_all $without
+	traced_by_user
+	[[ $(field physical) -eq 0 ]]
+	config=$(<$class/auxtrace1/config)
+	run ! as_user bash -c "echo $(config_of $devices/arm_spe_0 pa_enable=1) >$class/auxtrace1/config"
+	[[ $output == *"Permission denied"* && $(<$class/auxtrace1/config) == "$config" ]]
 }
