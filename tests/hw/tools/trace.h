@@ -19,6 +19,7 @@
 /* Recorded by perf, not by the kernel: tools/perf/util/event.h */
 #define RECORD_AUXTRACE 71
 #define PERFILE2	0x32454c4946524550ULL
+#define PERF_AUX_ALIGN	8
 
 /* Of windows: the reader was killed, so that they end anywhere. */
 static bool trace_may_be_cut;
@@ -172,6 +173,7 @@ struct trace_perf {
 	uint64_t at, end;
 	uint64_t *gaps; /* offsets in the AUX data of one CPU, behind which some is missing */
 	size_t nr_gaps;
+	uint64_t aux_end; /* of that CPU's AUX data: perf fills each piece up with zeroes */
 };
 
 static struct trace_perf trace_perf_open(const char *name, const uint8_t *data, size_t size)
@@ -225,7 +227,11 @@ static void trace_perf_find_gaps(struct trace *t, struct trace_perf *p, unsigned
 			continue;
 		memcpy(&aux, p->data + at, sizeof(aux));
 		memcpy(&on, p->data + at + aux.header.size - 16, sizeof(on));
-		if (on != cpu || !(aux.flags & PERF_AUX_FLAG_TRUNCATED))
+		if (on != cpu)
+			continue;
+		if (aux.offset + aux.size > p->aux_end)
+			p->aux_end = aux.offset + aux.size;
+		if (!(aux.flags & PERF_AUX_FLAG_TRUNCATED))
 			continue;
 		p->gaps = realloc(p->gaps, (p->nr_gaps + 1) * sizeof(*p->gaps));
 		if (!p->gaps)
@@ -285,6 +291,8 @@ static void trace_read_perf(struct trace *t, const char *name, const uint8_t *da
 		}
 		at += aux.size;
 	}
+	if (next > p.aux_end && next - p.aux_end < PERF_AUX_ALIGN)
+		t->runs[t->nr - 1].size -= next - p.aux_end;
 	free(p.gaps);
 }
 
