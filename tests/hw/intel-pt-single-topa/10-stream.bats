@@ -33,7 +33,7 @@ as_it_must_be() {
 @test "busy CPUs and a slow reader" {
 	load_auxtrace buffer_size=256K
 	record_busy -d 50000 -s 65536 /dev/auxtrace0 /dev/auxtrace1 \
-		bash -c 'sleep 3; until_stat gaps_full 8 0 1'
+		bash -c 'sleep 3; until_stat bytes 2000000 0 1; until_stat gaps 8 0 1'
 	for cpu in 0 1; do
 		as_it_must_be $cpu
 		row auxtrace $cpu "one table entry, slow reader"
