@@ -31,7 +31,7 @@ no_silent_gap() {
 	[[ $pmu == intel_pt ]] || return 0
 	local most=$(($(interrupts_of "$1") - before[$1] - $(field truncated) + $(stat_of "$1" flushes)))
 	echo "CPU $1: $(field pauses) pauses, $most expected"
-	(($1 == 0 || $(field pauses) <= most + $(field gaps) / 20))
+	(($1 == 0 || $(field pauses) <= most + $(field gaps) / 4))
 }
 
 # --- ARM SPE ------------------------------------------------------------------
