@@ -300,8 +300,13 @@ void auxtrace_setting_default_watermark(struct auxtrace_settings *settings,
 
 static int set_param(const char *text, const struct kernel_param *kp)
 {
-	return auxtrace_setting_parse(&auxtrace_defaults, (uintptr_t)kp->arg,
-				      text, "parameter");
+	enum auxtrace_setting id = (uintptr_t)kp->arg;
+	int ret = auxtrace_setting_parse(&auxtrace_defaults, id, text, "parameter");
+
+	/* (The kernel calls the value invalid, whatever it was.) */
+	if (ret == -ENOMEM)
+		pr_notice("parameter: %s: out of memory\n", setting_info[id].name);
+	return ret;
 }
 
 static int get_param(char *buf, const struct kernel_param *kp)

@@ -43,7 +43,7 @@ teardown() {
 # swept LEAST: failnth has said that nothing was wrong, and of not too few points.
 swept() {
 	echo "$output"
-	[[ $(field wrong) -eq 0 && $(field points) -ge $1 && $(field failed) -gt 0 ]]
+	[[ $status -eq 0 && $(field wrong) -eq 0 && $(field points) -ge $1 && $(field failed) -gt 0 ]]
 }
 
 still_works() {
@@ -52,7 +52,7 @@ still_works() {
 }
 
 @test "open" {
-	run -0 failnth open /dev/auxtrace1
+	run failnth open /dev/auxtrace1
 	swept 20
 	still_works
 	# What failed has given its memory back to the cap.
@@ -61,25 +61,24 @@ still_works() {
 }
 
 @test "control calls, poll, epoll, read" {
-	run -0 failnth use /dev/auxtrace1
-	echo "$output"
-	[[ $(field wrong) -eq 0 ]]
+	run failnth use /dev/auxtrace1
+	swept 1
 	still_works
 }
 
 @test "a setting" {
-	run -0 failnth write $class/auxtrace1/config "$fast"
+	run failnth write $class/auxtrace1/config "$fast"
 	swept 3
-	run -0 failnth write $class/auxtrace1/buffer_size 64K
+	run failnth write $class/auxtrace1/buffer_size 64K
 	swept 3
-	run -0 failnth write /sys/module/auxtrace/parameters/max_total 1M
+	run failnth write /sys/module/auxtrace/parameters/max_total 1M
 	swept 1
 	still_works
 }
 
 @test "load" {
 	rmmod auxtrace
-	run -0 failnth load "/lib/modules/$(uname -r)/updates/auxtrace.ko" auxtrace \
+	run failnth load "/lib/modules/$(uname -r)/updates/auxtrace.ko" auxtrace \
 		"config=$fast buffer_size=64K max_total=1M"
 	swept 50
 	modprobe auxtrace config="$fast" buffer_size=64K

@@ -131,7 +131,9 @@ static unsigned int log_lines(bool show)
 			continue;
 		record[n] = '\0';
 		text = strchr(record, ';');
-		if (!text || strncmp(text + 1, "auxtrace", 8))
+		/* The kernel says the latter of a parameter, whatever was said of it. */
+		if (!text || strncmp(text + 1, "auxtrace", 8) ||
+		    strstr(text, " invalid for parameter "))
 			continue;
 		lines++;
 		if (show)
