@@ -5,11 +5,18 @@ load lib
 
 teardown() { unload_modules; }
 
+# In the debug kernel kmemleak tells of leaks when the guest ends, memory comes back late,
+# and all takes ten times as long.
+debug_kernel() { [[ -e /sys/kernel/debug/kmemleak ]]; }
+rounds() { if debug_kernel; then echo $(($1 / 10)); else echo "$1"; fi; }
+
 mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum / NF }' <<<"$*"; }
 
 @test "loaded, streamed, unloaded 50 times: no growth of memory" {
 	local -a available=() slab=()
-	for ((i = 0; i < 50; i++)); do
+	local loads
+	loads=$(rounds 50)
+	for ((i = 0; i < loads; i++)); do
 		load_modules config="$fast"
 		auxcheck --bytes 2M /dev/auxtrace1 >/dev/null & pid=$!
 		auxcheck --bytes 2M /dev/auxtrace0 >/dev/null
@@ -19,17 +26,20 @@ mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum /
 		read -r a s < <(memory)
 		available+=("$a") slab+=("$s")
 	done
-	first=$(mean "${available[@]:0:10}") last=$(mean "${available[@]:40}")
-	slab_first=$(mean "${slab[@]:0:10}") slab_last=$(mean "${slab[@]:40}")
+	first=$(mean "${available[@]:0:loads/5}") last=$(mean "${available[@]:loads*4/5}")
+	slab_first=$(mean "${slab[@]:0:loads/5}") slab_last=$(mean "${slab[@]:loads*4/5}")
 	echo "pages $first -> $last KiB, slab $slab_first -> $slab_last KiB"
+	! debug_kernel || return 0
 	# Some hundred KiB are the kernel's own settling; loading anything does that.
 	((first - last < 1024))
 	((slab_last - slab_first < 512))
 }
 
 @test "opened and closed 2000 times, without a read: no growth of memory" {
+	local opens
+	opens=$(rounds 1050)
 	load_modules config="$fast" buffer_size=64K
-	for ((i = 0; i < 1050; i++)); do
+	for ((i = 0; i < opens; i++)); do
 		: </dev/auxtrace0
 		: </dev/auxtrace1
 		((i != 50)) || read -r first _ < <(memory)
@@ -37,8 +47,8 @@ mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum /
 	read -r last _ < <(memory)
 	echo "pages $first -> $last KiB"
 	# A page for every eighth open.
-	((first - last < 1000))
-	[[ $(stat_of 0 opens) -eq 1050 ]]
+	debug_kernel || ((first - last < 1000))
+	[[ $(stat_of 0 opens) -eq opens ]]
 	state_is 0 closed
 	# The cap's account is back at zero.
 	echo 64K >/sys/module/auxtrace/parameters/max_total
