@@ -41,6 +41,7 @@ uninstall: uninstall-tools $(if $(DESTDIR),,uninstall-module)
 install-tools: tools
 	rm -f $(BUILD)/install-notes
 	meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	$(if $(DESTDIR),,ldconfig 2>/dev/null || :)
 	@cat $(BUILD)/install-notes 2>/dev/null || :
 
 uninstall-tools: tools
@@ -107,7 +108,8 @@ help:
 	@echo "             DESTDIR=DIR  user space alone, below DIR"
 	@echo "  uninstall  undo that (as root); also uninstall-module, uninstall-tools"
 	@echo "  demo       show the main job in a virtual machine: no trace hardware needed"
-	@echo "  check      run all tests, most of them in virtual machines"
+	@echo "  check      run the tests that every change has to pass, most of them in virtual"
+	@echo "             machines"
 	@echo "  check-hw   run all tests with emulated trace hardware, of which the emulator is"
 	@echo "             built first"
 	@echo "  check-matrix  run the tests on each kernel that is supported, by DKMS too: takes hours"
