@@ -5,9 +5,6 @@ load lib
 
 teardown() { unload_modules; }
 
-# In the debug kernel kmemleak tells of leaks when the guest ends, memory comes back late,
-# and all takes ten times as long.
-debug_kernel() { [[ -e /sys/kernel/debug/kmemleak ]]; }
 rounds() { if debug_kernel; then echo $(($1 / 10)); else echo "$1"; fi; }
 
 mean() { awk '{ for (i = 1; i <= NF; i++) sum += $i } END { printf "%d\n", sum / NF }' <<<"$*"; }

@@ -112,6 +112,10 @@ refused() {
 	}
 }
 
+# In that kernel kmemleak tells of leaks when the guest ends, memory comes back late, and
+# all takes ten times as long.
+debug_kernel() { [[ -e /sys/kernel/debug/kmemleak ]]; }
+
 # Pages to be had, in KiB, those in the CPUs' own lists included: these hold some
 # ten MiB, now more and now less. What is only cached is dropped before.
 memory() {
