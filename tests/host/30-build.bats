@@ -82,7 +82,16 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	nm module/auxtrace.ko | grep -qw auxtrace_compat_setup_aux
 }
 
+# Tells whether it was run, in place of the machine's.
+watch_ldconfig() {
+	mkdir bin
+	printf '#!/bin/sh\ntouch %q\n' "$PWD/ldconfig-ran" >bin/ldconfig
+	chmod +x bin/ldconfig
+	PATH=$PWD/bin:$PATH
+}
+
 @test "make install and uninstall: DKMS builds and installs the module, and removes it" {
+	watch_ldconfig
 	release=$("$top/tests/vm/kernel" release)
 	mkdir dkms-tree sources installed
 	mkdir -p "installed/$release"
@@ -94,6 +103,8 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 	[[ -n $(find installed -name 'auxtrace.ko*') ]]
 	[[ -z $(find installed dkms-tree -name 'auxtrace_sim*') ]]
 	[[ -f prefix/include/linux/auxtrace.h && -x prefix/bin/auxtrace ]]
+	# Without it programs below /usr/local do not find the library.
+	[[ -e ldconfig-ran ]]
 	run -0 make uninstall SRCDIR="$tree/sources" PREFIX="$tree/prefix" \
 		DKMS="dkms --dkmstree $tree/dkms-tree --sourcetree $tree/sources --installtree $tree/installed --no-depmod"
 	[[ -z $(find installed sources -name 'auxtrace*') ]]
@@ -102,7 +113,9 @@ extern long perf_event_aux_copy(struct perf_event *event, unsigned long from, un
 }
 
 @test "make install DESTDIR=: user space alone, in its place below; uninstall leaves nothing but a changed configuration" {
+	watch_ldconfig
 	run -0 make install DESTDIR="$tree/stage" PREFIX=/usr DKMS=false
+	[[ ! -e ldconfig-ran ]]
 	[[ -f stage/usr/include/linux/auxtrace.h && -x stage/usr/bin/auxtrace ]]
 	# The tests have a build of their own, configured for them.
 	[[ ! -e build/userspace ]]
