@@ -107,10 +107,10 @@ static const struct operation {
 	bool limited;  /* of which the log takes so many only */
 	bool again;    /* after each point, not only after the last: what is quick */
 } operations[] = {
-	{ "open", 1, open_device, true, true, true },
-	{ "use", 1, use_device, false, false, true },
-	{ "write", 2, write_file, true, true, true },
-	{ "load", 3, load_module, true, false, false },
+	{ "open", 1, open_device, .says_why = true, .limited = true, .again = true },
+	{ "use", 1, use_device, .again = true },
+	{ "write", 2, write_file, .says_why = true, .limited = true, .again = true },
+	{ "load", 3, load_module, .says_why = true },
 };
 
 /* --- the kernel's side --- */

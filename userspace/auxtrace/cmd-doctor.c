@@ -161,7 +161,6 @@ static bool has_flag(const struct patient *patient, const char *flag)
 	return false;
 }
 
-/* The PMUs with an AUX buffer that are of use here; sysfs does not tell them apart. */
 static bool has_pmu(const struct patient *patient, const char *name)
 {
 	size_t len = strlen(name);
@@ -182,6 +181,7 @@ static void add_pmu(struct patient *patient, const char *name)
 		       name);
 }
 
+/* The PMUs with an AUX buffer that are of use here; sysfs does not tell them apart. */
 static int visit_pmu(const char *name, void *data)
 {
 	struct patient *patient = data;

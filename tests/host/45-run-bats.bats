@@ -1,0 +1,33 @@
+# A run of bats whose TAP tells all.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	run_bats=$(readlink -f "$BATS_TEST_DIRNAME/../run-bats")
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# outcomes ARGUMENT...: of that run, without times; its status
+outcomes() {
+	env -i PATH="$(getconf PATH)" "$run_bats" "$@" 2>/dev/null |
+		sed -E 's/ in [0-9]+ms$//; /^#/d'
+	return "${PIPESTATUS[0]}"
+}
+
+@test "what passes and what fails is told once" {
+	printf '@test "%s" { %s; }\n' good true bad false >a.bats
+	run -1 outcomes a.bats
+	echo "$output"
+	[[ $output == $'1..2\nok 1 good\nnot ok 2 bad' ]]
+	sed -i 2d a.bats
+	run -0 outcomes a.bats
+	echo "$output"
+	[[ $output == $'1..1\nok 1 good' ]]
+}
+
+@test "a run that fails without a test that failed has one" {
+	printf '@test "good" { true; }\n' >a.bats
+	run -1 outcomes --setup-suite-file none a.bats
+	echo "$output"
+	[[ $output == $'1..1\nnot ok 1 bats ended with status 1, and no test failed' ]]
+}
