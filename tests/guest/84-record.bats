@@ -174,15 +174,21 @@ ends_with() {
 }
 
 @test "record: a command that ignores SIGTERM: the next signal ends the program" {
-	setting 0 config "$(sim_config $((1 << 20)))"
-	auxtrace record -C 0 -t 1s -o a -- bash -c 'trap "" TERM; echo $$ >child; exec sleep 1000' \
-		2>messages & pid=$!
+	mkfifo pipe
+	auxtrace record -C 0 -s 1M -o - -- bash -c 'trap "" TERM; echo $$ >child; exec sleep 1000' \
+		>pipe 2>messages & pid=$!
+	# It does not end before the command is deaf, as there is not the room in the pipe.
+	exec {fd}<pipe
+	wait_until test -s child
+	cat <&"$fd" >a & reader=$!
+	exec {fd}<&-
 	wait_until grep -q 'of trace from' messages
 	wait_until deaf_to 15 "$pid"
 	state_is 0 closed
 	kill -TERM "$pid"
 	ends_with 143 "$pid"
 	kill -KILL "$(<child)"
+	wait "$reader"
 	verified a 0
 }
 
