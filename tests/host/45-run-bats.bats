@@ -31,3 +31,20 @@ outcomes() {
 	echo "$output"
 	[[ $output == $'1..1\nnot ok 1 bats ended with status 1, and no test failed' ]]
 }
+
+@test "what a test said is out before the next one ends" {
+	# The second test finds what the first said, or gives up.
+	finds_first() {
+		local n
+		for ((n = 0; n < 1200; n++)); do
+			! grep -q '^ok 1 first' "$BATS_TEST_DIRNAME/told" || return 0
+			sleep 0.1
+		done
+		return 1
+	}
+	{
+		declare -f finds_first
+		printf '@test "%s" { %s; }\n' first true second finds_first
+	} >a.bats
+	env -i PATH="$(getconf PATH)" "$run_bats" a.bats >told
+}
