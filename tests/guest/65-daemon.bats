@@ -93,6 +93,8 @@ all_is_there() {
 @test "the disk is full: it goes on reading, and resumes when there is room" {
 	mount -t tmpfs -o size=6M none files
 	configure "file_size = 1M"
+	# The second disk is not full before the last look at it.
+	for n in 0 1; do setting $n config "$(sim_config $((1 << 20)) $((16 << 10)))"; done
 	start
 	wait_until reached 'lost_windows_total{cpu="0",reason="disk_full"}' 10
 	wait_until reached 'lost_windows_total{cpu="1",reason="disk_full"}' 10
@@ -146,7 +148,7 @@ all_is_there() {
 @test "devices that are in use are taken when they are free, without a word in the kernel's log" {
 	sleep infinity </dev/auxtrace1 &
 	holder=$!
-	wait_until state_is 1 running
+	wait_until eval '! state_is 1 closed'
 	mark_log
 	start
 	wait_until grep -q "CPU 1: not recorded yet: in use" log
