@@ -32,6 +32,16 @@ outcomes() {
 	[[ $output == $'1..1\nnot ok 1 bats ended with status 1, and no test failed' ]]
 }
 
+@test "so has one that is killed" {
+	# What started bats, with bats' status.
+	printf '@test "good" { true; }\nteardown_file() { kill -KILL "$(cat top)"; }\n' >a.bats
+	printf '#!/bin/sh\necho "$PPID" >top\nexec %s "$@"\n' "$(PATH=$(getconf PATH) type -P bats)" >bats
+	chmod +x bats
+	run -1 env -i PATH="$PWD:$(getconf PATH)" "$run_bats" a.bats
+	echo "$output"
+	[[ $output == *"not ok 1 bats ended with status 1, and no test failed" ]]
+}
+
 @test "what a test said is out before the next one ends" {
 	# The second test finds what the first said, or gives up.
 	finds_first() {
