@@ -418,6 +418,42 @@ begun_as() {
 	[[ $(field holes) -eq 0 && $(field windows) -gt 50 ]]
 }
 
+@test "names: in the order of the files, however quickly they follow each other" {
+	# A clock of whole ms that goes on between any two looks at it, or is set back by a second.
+	cat >clock.c <<-'END'
+		#define _GNU_SOURCE 1
+		#include <dlfcn.h>
+		#include <stdatomic.h>
+		#include <time.h>
+
+		int clock_gettime(clockid_t clock, struct timespec *t)
+		{
+			int (*next)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+			static atomic_uint looks;
+			unsigned int ms;
+
+			if (clock != CLOCK_REALTIME)
+				return next(clock, t);
+			ms = 5000 + atomic_fetch_add(&looks, 1) / 2;
+			if (ms > 5020)
+				ms -= 1000;
+			t->tv_sec = 1790000000 + ms / 1000;
+			t->tv_nsec = ms % 1000 * 1000000;
+			return 0;
+		}
+	END
+	gcc -shared -fPIC -o clock.so clock.c
+	auxtraced=$top/build/userspace/auxtraced/auxtraced
+	configure "file_size = 64K"
+	LD_PRELOAD=$PWD/clock.so start
+	play 0 --windows 100 --size 65536
+	took 0 100
+	terminate
+	[[ $(files | wc -l) -eq 100 ]]
+	run -0 verify
+	[[ $(field windows) -eq 100 && $(field holes) -eq 0 ]]
+}
+
 @test "the cap: of a directory that was removed, and made again" {
 	configure "total_size = 1M"
 	start

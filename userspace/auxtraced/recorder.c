@@ -24,6 +24,9 @@
 /* How long trace waits at most to be compressed with more, in ns. */
 #define MAX_WAIT 1000000000
 
+/* How far names may be ahead of the clock, in ms, to follow each other. */
+#define NAMES_AHEAD 10000
+
 /* ns between attempts to make a file */
 #define RETRY_PERIOD 200000000
 
@@ -208,6 +211,20 @@ void recorder_end(struct recorder *r, const struct recording *to)
 
 /* ---- A file's beginning --------------------------------------------------------------------- */
 
+/*
+ * In ms on CLOCK_REALTIME, behind the last file's, that their names are in their order. (Files
+ * can follow each other within a millisecond. A clock that was set back counts for more.)
+ */
+static uint64_t time_for_name(const struct recorder *r)
+{
+	struct timespec t;
+	uint64_t now;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	now = t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
+	return now <= r->named && r->named - now < NAMES_AHEAD ? r->named + 1 : now;
+}
+
 /* The name of a file that there was not is in @r->file. */
 static int make_file(struct recorder *r, const struct recording *to)
 {
@@ -218,18 +235,20 @@ static int make_file(struct recorder *r, const struct recording *to)
 		.compression = config->compression,
 		.mode = config->mode,
 	};
+	uint64_t ms = time_for_name(r), end = ms + NAMES_AHEAD;
 	char path[PATH_MAX];
-	unsigned int taken;
 	int ret = -EEXIST;
 
-	for (taken = 0; ret == -EEXIST && taken < 10000; taken++) {
-		r->file = store_file_new(to->store, r->cpu, config->compression, taken, path);
+	for (; ret == -EEXIST && ms < end; ms++) {
+		r->file = store_file_new(to->store, r->cpu, config->compression, ms, path);
 		if (!r->file)
 			return -ENOMEM;
 		store_file_grow(r->file, BEGINNING);
 		ret = auxtrace_writer_open(&r->writer, path, &options);
-		if (!ret)
+		if (!ret) {
+			r->named = ms;
 			return 0;
+		}
 		/* It may be there, empty. */
 		if (ret != -EEXIST)
 			unlink(path);

@@ -68,19 +68,15 @@ static bool parse_name(const char *name, unsigned int *cpu, char *stamp)
 	       (!name[n] || !strcmp(name + n, ".zst"));
 }
 
-static void make_stamp(char *stamp, unsigned int later_ms)
+static void make_stamp(char *stamp, uint64_t ms)
 {
-	struct timespec t;
+	time_t seconds = ms / 1000;
 	struct tm utc;
 	size_t n;
 
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += later_ms * 1000000L;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	gmtime_r(&t.tv_sec, &utc);
+	gmtime_r(&seconds, &utc);
 	n = strftime(stamp, STAMP_SIZE, "%Y%m%dT%H%M%S", &utc);
-	snprintf(stamp + n, STAMP_SIZE - n, ".%03ldZ.", t.tv_nsec / 1000000);
+	snprintf(stamp + n, STAMP_SIZE - n, ".%03uZ.", (unsigned int)(ms % 1000));
 }
 
 /* (Not by the descriptor: somebody may have removed the directory, and made another.) */
@@ -174,8 +170,8 @@ void store_set_cap(struct store *s, uint64_t cap)
 
 /* ---- Files ------------------------------------------------------------------------------ */
 
-struct store_file *store_file_new(struct store *s, unsigned int cpu, bool compressed,
-				  unsigned int after, char *path)
+struct store_file *store_file_new(struct store *s, unsigned int cpu, bool compressed, uint64_t ms,
+				  char *path)
 {
 	struct store_file *file = calloc(1, sizeof(*file));
 
@@ -184,7 +180,7 @@ struct store_file *store_file_new(struct store *s, unsigned int cpu, bool compre
 	file->store = store_ref(s);
 	file->cpu = cpu;
 	file->open = true;
-	make_stamp(file->stamp, after);
+	make_stamp(file->stamp, ms);
 	snprintf(file->name, sizeof(file->name), "cpu%u-%sauxtrace%s", cpu, file->stamp,
 		 compressed ? ".zst" : "");
 	make_path(path, s, file->name);

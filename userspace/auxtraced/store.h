@@ -46,13 +46,13 @@ void store_set_cap(struct store *store, uint64_t cap);
 
 /*
  * store_file_new() - a name for a new file, which is not made here
+ * @ms:	the time in it, on CLOCK_REALTIME
  * @path:	out: of PATH_MAX bytes
- * @after:	how many names in a row turned out to be taken
  *
  * Return: to be ended by store_file_end(); NULL without memory.
  */
 struct store_file *store_file_new(struct store *store, unsigned int cpu, bool compressed,
-				  unsigned int after, char *path);
+				  uint64_t ms, char *path);
 
 /* The file has @size bytes, or is about to have. Removes others as needed, before. */
 void store_file_grow(struct store_file *file, uint64_t size);
