@@ -609,7 +609,7 @@ bool auxtrace_counter_stopped(struct auxtrace_counter *counter)
  * auxtrace_counter_next_report() - take out what the driver has reported
  * @counter:	the counter
  * @upto:	a cursor, the head at some time: reports beyond are left alone
- * @report:	out: the next report that has a flag, or tells of a loss
+ * @report:	out: the next report
  *
  * Context: any.
  * Return: false if there is none.
@@ -620,6 +620,25 @@ bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned lon
 	struct perf_event *event = event_of(counter);
 
 	return event && auxtrace_consumer_next_report(event, upto, report);
+}
+
+/**
+ * auxtrace_counter_reports_lost() - how many more reports was there no room for?
+ * @counter:	the counter
+ *
+ * Context: any.
+ * Return: their number since the last call.
+ */
+u64 auxtrace_counter_reports_lost(struct auxtrace_counter *counter)
+{
+	struct perf_event *event = event_of(counter);
+	u64 lost, before = counter->reports_lost;
+
+	if (!event)
+		return 0;
+	lost = auxtrace_consumer_reports_lost(event);
+	counter->reports_lost = lost;
+	return lost - before;
 }
 
 /**

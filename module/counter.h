@@ -47,6 +47,8 @@ typedef void auxtrace_wake_t(struct auxtrace_counter *counter, bool attend);
  * @leaving:	the CPU is about to go offline; written by hotplug callbacks, read
  *		without a lock
  *
+ * @reports_lost: reports there was no room for, up to the last question
+ *
  * The caller's lock serialises all functions but those that say otherwise.
  */
 struct auxtrace_counter {
@@ -62,6 +64,7 @@ struct auxtrace_counter {
 	unsigned long stop_head;
 	u64 woken_at;
 	bool leaving;
+	u64 reports_lost;
 };
 
 /*
@@ -97,6 +100,7 @@ bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter);
 bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned long upto,
 				  struct auxtrace_report *report);
+u64 auxtrace_counter_reports_lost(struct auxtrace_counter *counter);
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail);
 long auxtrace_counter_copy(struct auxtrace_counter *counter, unsigned long from,
 			   unsigned long to, void *buf);

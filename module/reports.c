@@ -78,9 +78,10 @@ void auxtrace_cut_marks(struct auxtrace_stream *s)
 
 /**
  * auxtrace_next_report() - take out, count and keep what the driver has reported
+ *	(of what was lost there is the number alone)
  * @s:		the stream, its lock held
  * @at:		out: offset of the end of the piece that the report is about
- * @flags:	out: AUXTRACE_WINDOW_*, 0 for one that only told of lost reports
+ * @flags:	out: AUXTRACE_WINDOW_*
  *
  * Return: false if there is no report of what is published.
  */
@@ -88,15 +89,14 @@ bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *fla
 {
 	struct auxtrace_report report;
 
+	auxtrace_count(&s->stats->reports_lost, auxtrace_counter_reports_lost(&s->counter));
 	if (!auxtrace_counter_next_report(&s->counter, auxtrace_counter_head(&s->counter),
 					  &report))
 		return false;
 
 	*at = s->base + report.end;
 	*flags = auxtrace_driver_flags(report.flags);
-	if (*flags)
-		push_mark(s, *at, *flags);
-	auxtrace_count(&s->stats->reports_lost, report.lost);
+	push_mark(s, *at, *flags);
 	auxtrace_count(&s->stats->truncated, !!(*flags & AUXTRACE_WINDOW_TRUNCATED));
 	auxtrace_count(&s->stats->partial, !!(*flags & AUXTRACE_WINDOW_PARTIAL));
 	auxtrace_count(&s->stats->collision, !!(*flags & AUXTRACE_WINDOW_COLLISION));

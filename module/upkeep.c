@@ -288,6 +288,17 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 	return ret;
 }
 
+/* The counter is to go: counts what the driver reports last. */
+static void take_last_reports(struct auxtrace_stream *s)
+{
+	unsigned long at;
+	u32 flags;
+
+	auxtrace_counter_hold(&s->counter);
+	while (auxtrace_next_report(s, &at, &flags))
+		;
+}
+
 /* The CPU is back: puts a new counter in the old one's place, which is read. */
 static void come_back(struct auxtrace_stream *s)
 {
@@ -295,6 +306,7 @@ static void come_back(struct auxtrace_stream *s)
 	int ret;
 
 	if (auxtrace_counter_exists(&s->counter)) {
+		take_last_reports(s);
 		WRITE_ONCE(s->base, head);
 		auxtrace_counter_destroy(&s->counter);
 	}
@@ -495,6 +507,7 @@ static void give_up_buffer(struct auxtrace_stream *s)
 
 	pr_notice_ratelimited("auxtrace%d: %s has put the head where it cannot be: the rest of the buffer is lost\n",
 			      s->cpu, s->pmu->name);
+	take_last_reports(s);
 	auxtrace_counter_destroy(&s->counter);
 	auxtrace_window_cut(s);
 	WRITE_ONCE(s->base, s->tail);
@@ -778,6 +791,10 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 		auxtrace_counter_mute(&s->counter);
 	cancel_work_sync(&s->tend);
 	cancel_delayed_work_sync(&s->flush);
-	if (auxtrace_counter_exists(&s->counter))
+	mutex_lock(&s->lock);
+	if (auxtrace_counter_exists(&s->counter)) {
+		take_last_reports(s);
 		auxtrace_counter_destroy(&s->counter);
+	}
+	mutex_unlock(&s->lock);
 }

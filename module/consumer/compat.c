@@ -344,9 +344,7 @@ static void copy_record(struct perf_buffer *rb, u64 pos, void *to, size_t len)
 	memcpy(to + n, rb_data_page(rb), len - n);
 }
 
-/*
- * The records that matter, as perf_event_open(2) has them: sample_id_all is off.
- */
+/* The record that matters, as perf_event_open(2) has it: sample_id_all is off. */
 union record {
 	struct perf_event_header header;
 	struct {
@@ -355,11 +353,6 @@ union record {
 		u64 size;
 		u64 flags;
 	} aux;
-	struct {
-		struct perf_event_header header;
-		u64 id;
-		u64 lost;
-	} lost;
 };
 
 /*
@@ -378,14 +371,9 @@ static u64 parse_record(struct perf_buffer *rb, u64 pos, u64 head,
 		return head - pos;
 	copy_record(rb, pos, &record, min_t(size_t, size, sizeof(record)));
 
-	switch (record.header.type) {
-	case PERF_RECORD_AUX:
+	if (record.header.type == PERF_RECORD_AUX) {
 		report->end = record.aux.offset + record.aux.size;
 		report->flags = record.aux.flags & AUXTRACE_REPORT_FLAGS;
-		break;
-	case PERF_RECORD_LOST:
-		report->lost = record.lost.lost;
-		break;
 	}
 	return size;
 }
@@ -394,7 +382,7 @@ static u64 parse_record(struct perf_buffer *rb, u64 pos, u64 head,
  * auxtrace_consumer_next_report() - take out what the driver has reported
  * @event:	the event
  * @upto:	a cursor, the head at some time: reports beyond are left alone
- * @report:	out: the next report that has a flag, or tells of a loss
+ * @report:	out: the next report that has a flag
  *
  * The perf core writes a report before it moves the head over what it is about,
  * with no barrier between: where stores are reordered, one can be seen a moment
@@ -408,7 +396,7 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 {
 	struct perf_event_mmap_page *page;
 	struct perf_buffer *rb;
-	u64 head, tail, old, lost = 0;
+	u64 head, tail, old;
 
 	*report = (struct auxtrace_report) {};
 	rcu_read_lock();
@@ -428,10 +416,8 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 		if ((long)(upto - r.end) < 0)
 			break;
 		*report = r;
-		lost += r.lost;
 		tail += size;
 	}
-	report->lost = lost;
 	if (tail != old) {
 		/*
 		 * The records are copied before their room is given back: pairs
@@ -442,7 +428,22 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 	}
 unlock:
 	rcu_read_unlock();
-	return report->flags || report->lost;
+	return report->flags;
+}
+
+/**
+ * auxtrace_consumer_reports_lost() - how many reports was there no room for?
+ * @event:	the event
+ *
+ * As the perf core counts them for PERF_FORMAT_LOST: those without a flag too. (Its
+ * PERF_RECORD_LOST comes with the next record alone, if one comes.)
+ *
+ * Context: any.
+ * Return: their number since the event was made.
+ */
+u64 auxtrace_consumer_reports_lost(struct perf_event *event)
+{
+	return atomic64_read(&event->lost_samples);
 }
 
 /**

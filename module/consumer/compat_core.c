@@ -85,6 +85,7 @@ static const struct {
 	{ "owner", offsetof(struct perf_event, owner) },
 	{ "parent", offsetof(struct perf_event, parent) },
 	{ "waitq", offsetof(struct perf_event, waitq) },
+	{ "lost_samples", offsetof(struct perf_event, lost_samples) },
 };
 
 static int verify_structs(const struct auxtrace_btf *btf)

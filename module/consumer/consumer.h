@@ -34,13 +34,11 @@ extern const char * const auxtrace_consumer_name;
 /**
  * struct auxtrace_report - what the PMU's driver has said of a piece of trace
  * @end:	cursor behind the piece's last byte
- * @flags:	those of %AUXTRACE_REPORT_FLAGS that it set, can be 0
- * @lost:	how many reports before this one are missing
+ * @flags:	those of %AUXTRACE_REPORT_FLAGS that it set, not 0
  */
 struct auxtrace_report {
 	unsigned long end;
 	u32 flags;
-	u64 lost;
 };
 
 /**
@@ -61,6 +59,7 @@ int auxtrace_consumer_init(void);
  */
 bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 				   struct auxtrace_report *report);
+u64 auxtrace_consumer_reports_lost(struct perf_event *event);
 bool auxtrace_consumer_reports_urgent(struct perf_event *event);
 
 #ifdef AUXTRACE_CONSUMER_NATIVE

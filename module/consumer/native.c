@@ -31,7 +31,7 @@ const char * const auxtrace_consumer_name = "native";
  * @event:	the event, or NULL; its other members are reset before it is set
  * @head:	counts those that were put in; written by the watcher
  * @tail:	counts those that were taken out; written by the consumer
- * @lost:	for how many there was no room since the last that got in; the watcher's
+ * @lost:	for how many there was no room; written by the watcher
  * @ring:	those between @tail and @head
  */
 struct reports {
@@ -58,20 +58,17 @@ static void watch_output_end(unsigned long ip, unsigned long parent_ip,
 	/* Pairs with auxtrace_consumer_watch(). */
 	if (event != smp_load_acquire(&r->event))
 		return;
-	/* That some were lost is told with the next, whatever it says. */
-	if (!flags && !r->lost)
+	if (!flags)
 		return;
 	/* Pairs with auxtrace_consumer_next_report(): its entry has been read. */
 	if (r->head - smp_load_acquire(&r->tail) == MAX_REPORTS) {
-		r->lost++;
+		WRITE_ONCE(r->lost, r->lost + 1);
 		return;
 	}
 	r->ring[r->head % MAX_REPORTS] = (struct auxtrace_report) {
 		.end = perf_event_aux_head(event) + size,
 		.flags = flags,
-		.lost = r->lost,
 	};
-	r->lost = 0;
 	/* Pairs with auxtrace_consumer_next_report(): the entry is complete. */
 	smp_store_release(&r->head, r->head + 1);
 	/* Pairs with perf_event_aux_head(): whoever sees the trace sees its report. */
@@ -179,6 +176,18 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 	/* Pairs with watch_output_end(): the entry has been read. */
 	smp_store_release(&r->tail, r->tail + 1);
 	return true;
+}
+
+/**
+ * auxtrace_consumer_reports_lost() - how many reports was there no room for?
+ * @event:	the event
+ *
+ * Context: any.
+ * Return: their number since auxtrace_consumer_watch().
+ */
+u64 auxtrace_consumer_reports_lost(struct perf_event *event)
+{
+	return READ_ONCE(per_cpu_ptr(&reports, event->cpu)->lost);
 }
 
 /**

