@@ -213,7 +213,9 @@ serves() { [[ -n $(find /var/lib/auxtrace -name "cpu$1-*" -size +1) ]]; }
 			return 1
 		}
 	done
-	run -0 find /usr/src /var/lib /etc "/lib/modules/$release" \
+	# (A kernel's own release can have the word in it.)
+	run -0 find /usr/src /var/lib /etc "/lib/modules/$release" -mindepth 1 \
 		-name '*auxtrace*' -not -name 'auxtrace_sim*'
+	echo "$output"
 	[[ -z $output ]]
 }
