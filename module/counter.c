@@ -608,13 +608,15 @@ bool auxtrace_counter_stopped(struct auxtrace_counter *counter)
 /**
  * auxtrace_counter_next_report() - take out what the driver has reported
  * @counter:	the counter
- * @upto:	a cursor, the head at some time: reports beyond are left alone
+ * @upto:	a cursor, the head at some time: reports beyond are left alone. NULL: all,
+ *		of an event that is held
  * @report:	out: the next report
  *
  * Context: any.
  * Return: false if there is none.
  */
-bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned long upto,
+bool auxtrace_counter_next_report(struct auxtrace_counter *counter,
+				  const unsigned long *upto,
 				  struct auxtrace_report *report)
 {
 	struct perf_event *event = event_of(counter);

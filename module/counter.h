@@ -98,7 +98,8 @@ unsigned long auxtrace_counter_head(struct auxtrace_counter *counter);
 u64 auxtrace_counter_clock(struct auxtrace_counter *counter);
 bool auxtrace_counter_seems_stopped(struct auxtrace_counter *counter);
 bool auxtrace_counter_stopped(struct auxtrace_counter *counter);
-bool auxtrace_counter_next_report(struct auxtrace_counter *counter, unsigned long upto,
+bool auxtrace_counter_next_report(struct auxtrace_counter *counter,
+				  const unsigned long *upto,
 				  struct auxtrace_report *report);
 u64 auxtrace_counter_reports_lost(struct auxtrace_counter *counter);
 int auxtrace_counter_set_tail(struct auxtrace_counter *counter, unsigned long tail);

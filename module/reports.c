@@ -76,22 +76,14 @@ void auxtrace_cut_marks(struct auxtrace_stream *s)
 		nth_mark(s, n)->at = s->tail;
 }
 
-/**
- * auxtrace_next_report() - take out, count and keep what the driver has reported
- *	(of what was lost there is the number alone)
- * @s:		the stream, its lock held
- * @at:		out: offset of the end of the piece that the report is about
- * @flags:	out: AUXTRACE_WINDOW_*
- *
- * Return: false if there is no report of what is published.
- */
-bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags)
+/* The next report up to the head, or of @all. Of those that were lost there is the number. */
+static bool take_report(struct auxtrace_stream *s, bool all, unsigned long *at, u32 *flags)
 {
+	unsigned long head = auxtrace_counter_head(&s->counter);
 	struct auxtrace_report report;
 
 	auxtrace_count(&s->stats->reports_lost, auxtrace_counter_reports_lost(&s->counter));
-	if (!auxtrace_counter_next_report(&s->counter, auxtrace_counter_head(&s->counter),
-					  &report))
+	if (!auxtrace_counter_next_report(&s->counter, all ? NULL : &head, &report))
 		return false;
 
 	*at = s->base + report.end;
@@ -101,4 +93,30 @@ bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *fla
 	auxtrace_count(&s->stats->partial, !!(*flags & AUXTRACE_WINDOW_PARTIAL));
 	auxtrace_count(&s->stats->collision, !!(*flags & AUXTRACE_WINDOW_COLLISION));
 	return true;
+}
+
+/**
+ * auxtrace_next_report() - take out, count and keep what the driver has reported
+ * @s:		the stream, its lock held
+ * @at:		out: offset of the end of the piece that the report is about
+ * @flags:	out: AUXTRACE_WINDOW_*
+ *
+ * Return: false if there is no report of what is published.
+ */
+bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags)
+{
+	return take_report(s, false, at, flags);
+}
+
+/**
+ * auxtrace_last_reports() - the same with all that there are, wherever the head is
+ * @s:		the stream, its lock held, and so its event
+ */
+void auxtrace_last_reports(struct auxtrace_stream *s)
+{
+	unsigned long at;
+	u32 flags;
+
+	while (take_report(s, true, &at, &flags))
+		;
 }

@@ -235,11 +235,12 @@ unsigned long auxtrace_flush_now(struct auxtrace_stream *s);
 int auxtrace_upkeep_begin(struct auxtrace_stream *s);
 void auxtrace_upkeep_end(struct auxtrace_stream *s);
 
-/* reports.c; the last three with @lock held */
+/* reports.c; all but the first with @lock held */
 u32 auxtrace_driver_flags(u64 flags);
 u32 auxtrace_take_marks(struct auxtrace_stream *s, unsigned long end);
 void auxtrace_cut_marks(struct auxtrace_stream *s);
 bool auxtrace_next_report(struct auxtrace_stream *s, unsigned long *at, u32 *flags);
+void auxtrace_last_reports(struct auxtrace_stream *s);
 
 /* window.c; all but the first two with @lock held */
 bool auxtrace_window_under_way(struct auxtrace_stream *s);

@@ -288,15 +288,13 @@ static int make_counter(struct auxtrace_stream *s, bool explain)
 	return ret;
 }
 
-/* The counter is to go: counts what the driver reports last. */
-static void take_last_reports(struct auxtrace_stream *s)
+/* What the driver reports at last counts, too. */
+static void end_counter(struct auxtrace_stream *s, unsigned long base)
 {
-	unsigned long at;
-	u32 flags;
-
 	auxtrace_counter_hold(&s->counter);
-	while (auxtrace_next_report(s, &at, &flags))
-		;
+	auxtrace_last_reports(s);
+	WRITE_ONCE(s->base, base);
+	auxtrace_counter_destroy(&s->counter);
 }
 
 /* The CPU is back: puts a new counter in the old one's place, which is read. */
@@ -305,11 +303,8 @@ static void come_back(struct auxtrace_stream *s)
 	unsigned long head = auxtrace_head(s);
 	int ret;
 
-	if (auxtrace_counter_exists(&s->counter)) {
-		take_last_reports(s);
-		WRITE_ONCE(s->base, head);
-		auxtrace_counter_destroy(&s->counter);
-	}
+	if (auxtrace_counter_exists(&s->counter))
+		end_counter(s, head);
 	ret = make_counter(s, false);
 	trace_reenable(s->cpu, head, s->counter.size, ret);
 	if (!ret)
@@ -507,10 +502,8 @@ static void give_up_buffer(struct auxtrace_stream *s)
 
 	pr_notice_ratelimited("auxtrace%d: %s has put the head where it cannot be: the rest of the buffer is lost\n",
 			      s->cpu, s->pmu->name);
-	take_last_reports(s);
-	auxtrace_counter_destroy(&s->counter);
 	auxtrace_window_cut(s);
-	WRITE_ONCE(s->base, s->tail);
+	end_counter(s, s->tail);
 	auxtrace_cut_marks(s);
 	s->truncated = false;
 	for (n = 0; n < s->nr_gaps; n++) {
@@ -781,8 +774,14 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 
 	mutex_lock(&s->lock);
 	/* What is missing at the end counts too. */
-	if (!s->ended && (notice_down(s) || notice_stop(s) || s->down))
-		count_gap_time(s, ktime_get_ns());
+	if (!s->ended) {
+		if (!notice_down(s) && !s->stopped) {
+			auxtrace_counter_hold(&s->counter);
+			settle_end(s);
+		}
+		if (s->stopped || s->down)
+			count_gap_time(s, ktime_get_ns());
+	}
 	s->closing = true;
 	mutex_unlock(&s->lock);
 
@@ -792,9 +791,7 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 	cancel_work_sync(&s->tend);
 	cancel_delayed_work_sync(&s->flush);
 	mutex_lock(&s->lock);
-	if (auxtrace_counter_exists(&s->counter)) {
-		take_last_reports(s);
-		auxtrace_counter_destroy(&s->counter);
-	}
+	if (auxtrace_counter_exists(&s->counter))
+		end_counter(s, s->base);
 	mutex_unlock(&s->lock);
 }

@@ -381,7 +381,8 @@ static u64 parse_record(struct perf_buffer *rb, u64 pos, u64 head,
 /**
  * auxtrace_consumer_next_report() - take out what the driver has reported
  * @event:	the event
- * @upto:	a cursor, the head at some time: reports beyond are left alone
+ * @upto:	a cursor, the head at some time: reports beyond are left alone. NULL: all,
+ *		of an event that is held
  * @report:	out: the next report that has a flag
  *
  * The perf core writes a report before it moves the head over what it is about,
@@ -391,7 +392,7 @@ static u64 parse_record(struct perf_buffer *rb, u64 pos, u64 head,
  * Context: any. The caller serialises calls for one event.
  * Return: false if there is none.
  */
-bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+bool auxtrace_consumer_next_report(struct perf_event *event, const unsigned long *upto,
 				   struct auxtrace_report *report)
 {
 	struct perf_event_mmap_page *page;
@@ -410,10 +411,10 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 	old = page->data_tail;
 	tail = old;
 	while (tail != head && !report->flags) {
-		struct auxtrace_report r = { .end = upto };
+		struct auxtrace_report r = {};
 		u64 size = parse_record(rb, tail, head, &r);
 
-		if ((long)(upto - r.end) < 0)
+		if (r.flags && upto && (long)(*upto - r.end) < 0)
 			break;
 		*report = r;
 		tail += size;

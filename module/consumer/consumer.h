@@ -57,7 +57,7 @@ int auxtrace_consumer_init(void);
  * can have. An event has them between auxtrace_consumer_watch(), after its set-up,
  * and auxtrace_consumer_unwatch(), when it is disabled for good.
  */
-bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+bool auxtrace_consumer_next_report(struct perf_event *event, const unsigned long *upto,
 				   struct auxtrace_report *report);
 u64 auxtrace_consumer_reports_lost(struct perf_event *event);
 bool auxtrace_consumer_reports_urgent(struct perf_event *event);

@@ -156,13 +156,14 @@ void auxtrace_consumer_unwatch(struct perf_event *event)
 /**
  * auxtrace_consumer_next_report() - take out what the driver has reported
  * @event:	the event
- * @upto:	a cursor, the head at some time: reports beyond are left alone
+ * @upto:	a cursor, the head at some time: reports beyond are left alone. NULL: all,
+ *		of an event that is held
  * @report:	out: the next report
  *
  * Context: any. The caller serialises calls for one event.
  * Return: false if there is none.
  */
-bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
+bool auxtrace_consumer_next_report(struct perf_event *event, const unsigned long *upto,
 				   struct auxtrace_report *report)
 {
 	struct reports *r = per_cpu_ptr(&reports, event->cpu);
@@ -171,7 +172,7 @@ bool auxtrace_consumer_next_report(struct perf_event *event, unsigned long upto,
 	if (smp_load_acquire(&r->head) == r->tail)
 		return false;
 	*report = r->ring[r->tail % MAX_REPORTS];
-	if ((long)(upto - report->end) < 0)
+	if (upto && (long)(*upto - report->end) < 0)
 		return false;
 	/* Pairs with watch_output_end(): the entry has been read. */
 	smp_store_release(&r->tail, r->tail + 1);

@@ -80,6 +80,39 @@ counted() {
 	(($(stat_of 0 gaps_driver) == $(stat_of 0 truncated)))
 }
 
+@test "TRUNCATED at the close itself: a gap like each other" {
+	local n fd
+	setting 0 config1 "$(reports 1 0 0)"
+	for n in {1..5}; do
+		exec {fd}</dev/auxtrace0
+		head -c 65536 <&"$fd" >/dev/null
+		exec {fd}<&-
+		counted truncated truncated
+		(($(stat_of 0 gaps_driver) == $(stat_of 0 truncated)))
+	done
+}
+
+@test "a head that is off: what was reported before it is counted all the same" {
+	# 16 sessions of 4 KiB, each with a report; then one that goes by a register that was reset,
+	# which perf ends. Nobody looks before.
+	setting 0 watermark 4096
+	setting 0 config "$(sim_config $((1 << 20)) 4096)"
+	setting 0 config1 "$(reports 0 1 0)"
+	setting 0 config2 $((1 << 17))
+	exec {fd}</dev/auxtrace0
+	wait_until eval '(( $(<"$sim/stats/partials") >= 16 ))'
+	mark_log
+	echo 0 >"$sim/reset_cpu"
+	reset=$(<"$sim/stats/partials")
+	fileops reschedule 0 "$(<"$sim/type")" 3>&- &
+	wait_until eval "((\$(<'$sim/stats/partials') > $reset))"
+	pkill -KILL -x fileops
+	head -c 4096 <&"$fd" >/dev/null
+	logged 'auxtrace0: auxtrace_sim has put the head where it cannot be'
+	exec {fd}<&-
+	counted partial partials
+}
+
 @test "TRUNCATED without a byte: a full buffer of which the driver leaves a rest" {
 	setting 0 config "$fast"
 	setting 0 config1 "$(reports 0 0 0 4096)"
