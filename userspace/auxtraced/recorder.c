@@ -24,8 +24,11 @@
 /* How long trace waits at most to be compressed with more, in ns. */
 #define MAX_WAIT 1000000000
 
-/* How far names may be ahead of the clock, in ms, to follow each other. */
-#define NAMES_AHEAD 10000
+/* By how much a clock has to be set back, in ms, that names follow it rather than each other. */
+#define SET_BACK 10000
+
+/* How many names are tried. */
+#define MAX_NAMES 10000
 
 /* ns between attempts to make a file */
 #define RETRY_PERIOD 200000000
@@ -215,14 +218,17 @@ void recorder_end(struct recorder *r, const struct recording *to)
  * In ms on CLOCK_REALTIME, behind the last file's, that their names are in their order. (Files
  * can follow each other within a millisecond. A clock that was set back counts for more.)
  */
-static uint64_t time_for_name(const struct recorder *r)
+static uint64_t time_for_name(struct recorder *r)
 {
 	struct timespec t;
 	uint64_t now;
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	now = t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
-	return now <= r->named && r->named - now < NAMES_AHEAD ? r->named + 1 : now;
+	if (now + SET_BACK <= r->named_at)
+		r->named = 0;
+	r->named_at = now;
+	return now > r->named ? now : r->named + 1;
 }
 
 /* The name of a file that there was not is in @r->file. */
@@ -235,7 +241,7 @@ static int make_file(struct recorder *r, const struct recording *to)
 		.compression = config->compression,
 		.mode = config->mode,
 	};
-	uint64_t ms = time_for_name(r), end = ms + NAMES_AHEAD;
+	uint64_t ms = time_for_name(r), end = ms + MAX_NAMES;
 	char path[PATH_MAX];
 	int ret = -EEXIST;
 

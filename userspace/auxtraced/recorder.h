@@ -20,7 +20,8 @@ struct recorder {
 	struct auxtrace_writer *writer;
 	struct store_file *file;
 	uint64_t begun;	      /* when, on CLOCK_MONOTONIC, in ns */
-	uint64_t named;	      /* the time in its name, or the last one's, in ms */
+	uint64_t named;	      /* the time in its name, or the last one's, in ms ... */
+	uint64_t named_at;    /* ... and what the clock said then */
 	uint64_t pending;     /* bytes at most that the writer holds back, to compress them */
 	uint64_t written;     /* its size as it was counted last */
 	uint64_t flush_at;    /* when it shall be held back no longer */
