@@ -118,5 +118,5 @@ help:
 	@echo "             first two in the debug kernel"
 	@echo "  lint       run the checks of style and types alone"
 	@echo "  clean      remove what was built in this tree"
-	@echo "demo and check install the packages they need and keep kernels in"
+	@echo "demo, lint, soak and the checks install the packages they need and keep kernels in"
 	@echo "  \$${XDG_CACHE_HOME:-\$$HOME/.cache}/auxtrace"
