@@ -775,6 +775,8 @@ void auxtrace_upkeep_end(struct auxtrace_stream *s)
 	mutex_lock(&s->lock);
 	/* What is missing at the end counts too. */
 	if (!s->ended) {
+		/* No reader comes to the gaps that wait: there is room for these. */
+		WRITE_ONCE(s->nr_gaps, 0);
 		if (!notice_down(s) && !s->stopped) {
 			auxtrace_counter_hold(&s->counter);
 			settle_end(s);

@@ -88,6 +88,7 @@ counted() {
 		head -c 65536 <&"$fd" >/dev/null
 		exec {fd}<&-
 		counted truncated truncated
+		echo "gaps: $(stat_of 0 gaps_driver)"
 		(($(stat_of 0 gaps_driver) == $(stat_of 0 truncated)))
 	done
 }
