@@ -141,7 +141,7 @@ static int parse(struct auxtrace_btf *btf, size_t size)
 	n = index_types(types, hdr->type_len, NULL);
 	if (n < 0)
 		return n;
-	btf->types = kvcalloc(n, sizeof(*btf->types), GFP_KERNEL);
+	btf->types = kvcalloc(n, sizeof(*btf->types), GFP_KERNEL | __GFP_NOWARN);
 	if (!btf->types)
 		return -ENOMEM;
 	btf->nr_types = n;
@@ -168,7 +168,7 @@ static ssize_t read_btf(struct auxtrace_btf *btf)
 		ret = -EINVAL;
 		goto close;
 	}
-	btf->data = vmalloc(size);
+	btf->data = __vmalloc(size, GFP_KERNEL | __GFP_NOWARN);
 	if (!btf->data) {
 		ret = -ENOMEM;
 		goto close;
