@@ -16,11 +16,23 @@ select_faults() {
 		echo 32 >$faults/$each/stacktrace-depth
 		echo 0xffffffffa0000000 >$faults/$each/require-start
 		echo 0xffffffffff000000 >$faults/$each/require-end
+		echo 0 >$faults/$each/reject-start
+		echo 0 >$faults/$each/reject-end
 	done
 	echo 0 >$faults/fail_page_alloc/min-order
 	echo 0 >$faults/fail_usercopy/verbose
 	echo 32 >$faults/fail_usercopy/stacktrace-depth
 	echo 0 >$faults/fail_usercopy/require-end
+}
+
+# reject FUNCTION: no allocation that it is a caller of.
+reject() {
+	local start end
+	read -r start end < <(awk -v name="$1" '
+		$3 == name { start = $1 }
+		start && $1 != start { print "0x" start, "0x" $1; exit }' /proc/kallsyms)
+	echo "$start" >$faults/failslab/reject-start
+	echo "$end" >$faults/failslab/reject-end
 }
 
 no_faults() {
@@ -78,11 +90,15 @@ still_works() {
 
 @test "load" {
 	rmmod auxtrace
-	# compat reads the kernel's BTF into some 640 pages: without any of them it is as without
-	# the area that they are for, which can fail.
+	local load=(load "/lib/modules/$(uname -r)/updates/auxtrace.ko" auxtrace
+		"config=$fast buffer_size=64K max_total=1M")
+	run failnth -m 20 "${load[@]}"
+	swept 20
+	# compat reads the kernel's BTF by the page, into some 640. For each the kernel's file
+	# system allocates a buffer, and then there is the page: of these it was the first ones.
 	echo 1 >$faults/fail_page_alloc/min-order
-	run failnth load "/lib/modules/$(uname -r)/updates/auxtrace.ko" auxtrace \
-		"config=$fast buffer_size=64K max_total=1M"
+	reject kernfs_fop_read_iter
+	run failnth "${load[@]}"
 	swept 50
 	modprobe auxtrace config="$fast" buffer_size=64K
 	still_works

@@ -2,15 +2,16 @@
 /*
  * failnth - do something once for each point in the kernel where it can fail
  *
- * failnth WHAT [ARG...]: the first allocation on the way fails, then the second, and
- * so on, until there are no more (/proc/self/fail-nth). Which allocations count, the
- * kernel's fault injection is told by the caller, by its files in debugfs. Each time
- * it has to succeed all the same, or fail as it should, and say why in the kernel's
- * log once; and succeed when nothing fails. Prints a summary.
+ * failnth [-m MAX] WHAT [ARG...]: the first allocation on the way fails, then the second,
+ * and so on, until there are no more (/proc/self/fail-nth), or to the MAXth. Which
+ * allocations count, the kernel's fault injection is told by the caller, by its files in
+ * debugfs. Each time it has to succeed all the same, or fail as it should, and say why in
+ * the kernel's log once; and succeed when nothing fails. Prints a summary.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ static bool check(const struct operation *op, unsigned int n, int ret, unsigned 
 	return good;
 }
 
-static int sweep(const struct operation *op, char **args)
+static int sweep(const struct operation *op, char **args, unsigned int max)
 {
 	unsigned int n, failed = 0, wrong = 0;
 	int ret = op->run(args);
@@ -184,7 +185,7 @@ static int sweep(const struct operation *op, char **args)
 		printf("it fails by itself: %s\n", strerrorname_np(-ret));
 		return 1;
 	}
-	for (n = 1;; n++) {
+	for (n = 1; n <= max; n++) {
 		bool done;
 
 		log_lines(false);
@@ -210,8 +211,14 @@ static int sweep(const struct operation *op, char **args)
 
 int main(int argc, char **argv)
 {
+	unsigned int max = UINT_MAX;
 	size_t i;
 
+	if (argc > 2 && !strcmp(argv[1], "-m")) {
+		max = strtoul(argv[2], NULL, 10);
+		argv += 2;
+		argc -= 2;
+	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	nth_fd = open_or_die("/proc/thread-self/fail-nth", O_RDWR);
 	log_fd = open_or_die("/dev/kmsg", O_RDONLY | O_NONBLOCK);
@@ -220,7 +227,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
 		if (argc > 1 && !strcmp(argv[1], operations[i].name) &&
 		    argc == operations[i].nr_args + 2)
-			return sweep(&operations[i], argv + 2);
+			return sweep(&operations[i], argv + 2, max);
 	}
 	fputs("failnth: unknown operation, or wrong number of arguments\n", stderr);
 	return 2;
