@@ -117,6 +117,7 @@ uses_no_time() {
 }
 
 @test "io_uring: a read of an O_NONBLOCK descriptor waits for the CPU to come back" {
+	built uring
 	uring offline /dev/auxtrace1 >"$BATS_TEST_TMPDIR/out" & pid=$!
 	wait_until state_is 1 running
 	echo 0 >"$cpu1"

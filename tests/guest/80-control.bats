@@ -32,6 +32,7 @@ teardown() { unload_modules; }
 }
 
 @test "the same calls by a 32-bit program" {
+	built control32
 	[[ $(od -An -tx1 -j4 -N1 "$(type -P control32)") == " 01" ]]
 	for case in $(control32 list); do
 		echo "case $case"

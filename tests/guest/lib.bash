@@ -115,6 +115,9 @@ refused() {
 	}
 }
 
+# built PROGRAM: skips where tests/build leaves it out.
+built() { type -P "$1" >/dev/null || skip "$1 is not built for another architecture"; }
+
 # In that kernel kmemleak tells of leaks when the guest ends, memory comes back late, and
 # all takes ten times as long.
 debug_kernel() { [[ -e /sys/kernel/debug/kmemleak ]]; }
