@@ -138,6 +138,15 @@ shell_scripts() {
 	run -0 shellcheck -x -P SCRIPTDIR $(shell_scripts)
 }
 
+@test "each file of tests has one" {
+	local files
+	mapfile -t files < <(git ls-files '*.bats')
+	[[ ${#files[@]} -gt 30 ]]
+	run grep -L '^@test' "${files[@]}"
+	echo "$output"
+	[[ ! $output ]]
+}
+
 @test "README tells of each statistic" {
 	local name names
 	names=$(sed -n 's/.*"\([a-z_]*\) %llu\\n".*/\1/p' module/sysfs.c)
