@@ -95,3 +95,42 @@ check() { env -i PATH="$(getconf PATH)" HOME="$HOME" TMPDIR="$BATS_TEST_TMPDIR" 
 	run -2 check none.bats
 	[[ $output == *': none.bats' ]]
 }
+
+# row OUTCOME STATUS: the sums and the status of a row's run, and what the table makes of it
+row() {
+	script kernel/patched "echo '$1'; exit $2"
+	run ./matrix patches
+	echo "$output"
+}
+
+@test "matrix: a row's numbers and the status say the same" {
+	mkdir kernel
+	row '8 passed, 0 failed, 0 skipped' 0
+	[[ $status -eq 0 && $output =~ patches.*\ 8/8 ]]
+	row '8 passed, 0 failed, 0 skipped' 1
+	[[ $status -eq 1 && $output =~ patches.*\ 8/9 ]]
+	row '7 passed, 1 failed, 0 skipped' 1
+	[[ $status -eq 1 && $output =~ patches.*\ 7/8 ]]
+	row '0 passed, 0 failed, 3 skipped' 0
+	[[ $status -eq 1 && $output =~ patches.*\ 0/1 ]]
+	row '' 0
+	[[ $status -eq 1 && $output =~ patches.*\ 0/1 ]]
+}
+
+@test "matrix: no row but those that there are, and one run at a time" {
+	run -2 ./matrix patches none
+	[[ $output == *': none '* ]]
+	run -2 ./matrix $'patches\ndkms-12'
+	run -2 ./matrix 'patches dkms-12'
+
+	mkdir kernel
+	mkfifo go
+	script kernel/patched 'read -r <go; echo 1 passed, 0 failed'
+	./matrix patches 3>&- &
+	exec {go}>go
+	run -2 ./matrix dkms-12
+	echo "$output"
+	[[ $output == *'another one is running here'* ]]
+	echo >&$go
+	wait $!
+}
