@@ -49,3 +49,36 @@ no_qemu() { ! pgrep -f "$log" >/dev/null; }
 	run -125 "$run" --threads some true
 	run -125 "$run" --kernel no-such-kernel true
 }
+
+@test "what a killed owner left in the cache goes with the next one, what is in use stays" {
+	local killed owners
+	# shellcheck disable=SC2016 # the other shell's
+	own() {
+		bash -euc '. "$1"; own_scratch "$2"; touch "$scratch/mine"; echo "$scratch"; exec sleep 200' \
+			own "${run%/run}/common.bash" "$BATS_TEST_TMPDIR/.run" 3>&- >"$BATS_TEST_TMPDIR/$1" &
+		owners+=("$!")
+		until [[ -s $BATS_TEST_TMPDIR/$1 ]]; do
+			kill -0 "${owners[-1]}"
+			sleep 0.05
+		done
+	}
+	own first
+	own second
+	[[ -f $(<"$BATS_TEST_TMPDIR/first")/mine ]]
+	killed=${owners[0]}
+	kill -KILL "$killed"
+	wait "$killed" || true
+	own third
+	kill "${owners[@]:1}"
+	[[ ! -e $(<"$BATS_TEST_TMPDIR/first") ]]
+	[[ -f $(<"$BATS_TEST_TMPDIR/second")/mine && -f $(<"$BATS_TEST_TMPDIR/third")/mine ]]
+}
+
+@test "the debug kernel is refused for another architecture" {
+	local other=arm64
+	[[ $(dpkg --print-architecture) == amd64 ]] || other=amd64
+	run -125 "${run%/run}/kernel" release --arch "$other" debug
+	[[ $output == *"not for $other"* ]]
+	run -125 "${run%/run}/kernel" release --arch
+	[[ $output == *'needs a value'* ]]
+}

@@ -33,6 +33,24 @@ need() {
 	die "missing on this machine: ${list#, }"
 }
 
+# own_scratch PREFIX: sets scratch to a new directory PREFIX.XXXXXX, locked as long as this
+# process or a child of its lives; removes those that nobody has locked, whose owners were
+# killed before they could.
+own_scratch() {
+	local old lock
+	exec {lock}>"$1.lock"
+	flock "$lock"
+	for old in "$1".??????; do
+		if [[ -d $old ]] && flock --nonblock "$old" true; then
+			rm -rf --one-file-system "$old"
+		fi
+	done
+	scratch=$(mktemp -d "$1.XXXXXX")
+	exec {scratch_fd}<"$scratch"
+	flock "$scratch_fd"
+	exec {lock}>&-
+}
+
 # decompress FILE: a module as insmod wants it.
 decompress() {
 	case $1 in
