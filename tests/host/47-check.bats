@@ -26,7 +26,7 @@ script() {
 # file NAME COMMAND: a file with a test
 file() { printf '@test "%s" { %s; }\n' "$1" "$2" >"$1.bats"; }
 
-# sums N: the last line of the output has N of passed, failed, skipped
+# sums PASSED FAILED SKIPPED: the last line of the output says so
 sums() {
 	echo "$output"
 	[[ ${lines[-1]} == "$1 passed, $2 failed, $3 skipped" ]]
@@ -96,7 +96,7 @@ check() { env -i PATH="$(getconf PATH)" HOME="$HOME" TMPDIR="$BATS_TEST_TMPDIR" 
 	[[ $output == *': none.bats' ]]
 }
 
-# row OUTCOME STATUS: the sums and the status of a row's run, and what the table makes of it
+# row SUMS STATUS: runs a matrix of one row that ends with these
 row() {
 	script kernel/patched "echo '$1'; exit $2"
 	run ./matrix patches
@@ -126,8 +126,12 @@ row() {
 	mkdir kernel
 	mkfifo go
 	script kernel/patched 'read -r <go; echo 1 passed, 0 failed'
-	./matrix patches 3>&- &
-	exec {go}>go
+	exec {go}<>go
+	./matrix patches 3>&- {go}>&- >first &
+	until grep -q 'matrix: patches' first; do
+		kill -0 $!
+		sleep 0.05
+	done
 	run -2 ./matrix dkms-12
 	echo "$output"
 	[[ $output == *'another one is running here'* ]]
